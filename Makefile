@@ -71,7 +71,7 @@ test-mirror: $(INSTALLED) $(if $(POSTGRES),$(MIRROR_INSTALLED)) ## the mirror in
 	@if [ -z '$(POSTGRES)' ]; then \
 		echo 'PostgreSQL is missing, so the mirror was not tested: apt-get install postgresql'; \
 	else tsc -p deploy/mirror && \
-		timeout --kill-after=5 900 node --test --test-timeout=600000 deploy/mirror/test/mirror.test.ts; fi
+		timeout --kill-after=5 900 node --test --test-timeout=600000 deploy/mirror/test/*.test.ts; fi
 
 pictures: $(INSTALLED) ## take the pictures of README and documents, docs/pictures/, from the demo data
 	@command -v chromium > /dev/null || { echo 'Chromium is missing: apt-get install chromium' >&2; exit 2; }

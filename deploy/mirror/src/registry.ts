@@ -49,6 +49,13 @@ function waitAfter(retryAfter: string | string[] | undefined, attempt: number): 
 
 type Answer = Dispatcher.ResponseData;
 
+/** An answer's text. Decoded here: undici's `setEncoding` breaks a character that comes in two chunks. */
+async function* textsOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const chunk of body) yield decoder.decode(chunk, { stream: true });
+  yield decoder.decode();
+}
+
 export function openRegistryClient({ api, key, signal, onFault }: Options) {
   const agent = new Agent({ bodyTimeout: TIMEOUT_MS });
   const headers = {
@@ -138,7 +145,7 @@ export function openRegistryClient({ api, key, signal, onFault }: Options) {
     ): Promise<{ readonly epoch: string; readonly sequence: number }> {
       return ask(path, 'an export', EXPORT_TIMEOUT_MS, async ({ statusCode, headers: given, body }) => {
         if (statusCode !== 200) throw new LastingFault(`registry: status ${statusCode} for an export`);
-        await take(body.setEncoding('utf8'));
+        await take(textsOf(body));
         const epoch = String(given['x-snapshot-epoch']);
         return { epoch, sequence: Number(given['x-snapshot-sequence']) };
       });

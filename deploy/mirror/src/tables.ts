@@ -10,9 +10,12 @@ export const SCHEMA = file('./schema.sql');
 const INDEXES = file('./indexes.sql');
 const VIEWS = file('./views.sql');
 
+/** Raised when rows that an earlier release stored may be wrong: the mirror then loads all of them again. */
+const ROWS_VERSION = 2;
+
 /** Names everything that this release has in the database. */
 export const SHAPE = createHash('sha256')
-  .update(JSON.stringify(TABLES) + SCHEMA + INDEXES + VIEWS)
+  .update(JSON.stringify(TABLES) + SCHEMA + INDEXES + VIEWS + ROWS_VERSION)
   .digest('hex')
   .slice(0, 16);
 

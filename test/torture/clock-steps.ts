@@ -187,11 +187,11 @@ export async function stepClocks(options: TortureOptions): Promise<Outcome> {
   return {
     figures: [
       figure(
-        'steps of the clock: limits opened, payments done twice, keys, sums or the ledger wrong',
+        'steps of the clock: limits exceeded, payments done twice, keys, sums or the ledger wrong',
         ...[sound.faults, limits, faulty.faults],
       ),
       figure(
-        'the same steps while webhooks are tried again: early, late, lost or disordered',
+        'the same steps: webhooks early, late, lost or out of order',
         ...[sound.webhookFaults, retries, faulty.webhookFaults],
       ),
     ],

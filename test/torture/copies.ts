@@ -144,20 +144,21 @@ export async function switchMachines(options: TortureOptions): Promise<Outcome> 
     await withFault(forgetsMoving, 'no-move', 3),
     await withFault(forgetsReadings, 'no-readings', 3),
   ];
-  const howOften = `${switches} switches, ${sound.killed} restores killed`;
   return {
     figures: [
       {
-        what: 'kill -9 of restores between two machines while payments are recorded: lost, twice, by half',
-        howOften: `${howOften} (${sound.payments.acknowledged.length} payments)`,
+        what: 'kill -9 of restores between two machines: payments lost, done twice or in part',
+        howOften:
+          `${switches} switches, ${sound.killed} restores killed ` +
+          `(${sound.payments.acknowledged.length} payments)`,
         lost: sound.faults.length,
         fault: forgetsMoving.name,
         caught: mixed.faults[0] ?? 'not at all',
         isCaught: mixed.faults.length > 0,
       },
       {
-        what: 'the same during lookups: responses with personal data that the ledger lacks',
-        howOften: `${howOften} (${sound.lookups.receipts.size} responses)`,
+        what: 'the same kills: answered lookups that the access ledger lacks',
+        howOften: `${sound.lookups.receipts.size} lookups`,
         lost: sound.ledgerFaults.length + sound.lookups.unrecorded,
         fault: forgetsReadings.name,
         caught: forgetful.ledgerFaults[0] ?? 'not at all',

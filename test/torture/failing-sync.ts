@@ -131,15 +131,15 @@ export async function failSyncs({ folder, isSmall, seed, progress }: TortureOpti
   return {
     figures: [
       {
-        what: 'fsync that fails twice: writes lost, or acknowledged after it; the service ends and says why',
-        howOften: `${times} (${acknowledged} writes before)`,
+        what: 'two failures of fsync: writes lost or acknowledged afterwards, or no reason for the end',
+        howOften: `${times} (${acknowledged} writes)`,
         lost: faults.length,
         fault: fault.name,
         caught: caught.faults[0] ?? 'not at all',
         isCaught: caught.faults.length > 0,
       },
       {
-        what: 'fsync of the ledger that fails: responses answered without, or not after it',
+        what: 'failures of fsync in the ledger: answered lookups that it lacks, or later lookups refused',
         howOften: `${times}`,
         lost: ledgerFaults.length,
         fault: FAULTS.ignoresSync.name,

@@ -140,16 +140,16 @@ export async function fillDisks({ folder, isSmall, seed, progress }: TortureOpti
   return {
     figures: [
       {
-        what: 'a disk that fills: writes lost, or not refused by saying so; all goes on when there is room',
-        howOften: `${2 * rounds} times nearly or entirely (${sound.acknowledged} writes)`,
+        what: 'a disk that fills: writes lost, refused without the reason, or refused after room returns',
+        howOften: `${2 * rounds} times (${sound.acknowledged} writes)`,
         lost: sound.faults.length,
         fault: stops.name,
         caught: stopping.faults[0] ?? 'not at all',
         isCaught: stopping.faults.length > 0,
       },
       {
-        what: 'the same disk: responses with personal data that the ledger lacks',
-        howOften: `${sound.reserve} lookups on a full disk`,
+        what: 'the same disk: answered lookups that the access ledger lacks',
+        howOften: `${sound.reserve} lookups`,
         lost: sound.ledgerFaults.length,
         fault: tells.name,
         caught: telling.ledgerFaults.join(' ') || 'not at all',

@@ -4,7 +4,7 @@ import { availableParallelism, cpus, release, type } from 'node:os';
 import { ROOT } from './faults.ts';
 import { isGood, type Outcome } from './figures.ts';
 
-const HEAD = ['What is done', 'How often', 'Lost', 'Planted fault', 'Caught', 'Run', 'Command'];
+const HEAD = ['Failure: faults looked for', 'How often', 'Found', 'Planted fault', 'Caught', 'Run', 'Part'];
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
 
@@ -19,8 +19,6 @@ function commit(): string {
   }
 }
 
-const commandOf = (part: string): string => `\`node test/torture/main.ts --only ${part}\``;
-
 /**
  * @param outcomes of each part that ran, by its name
  * @param parts all of them, in the order of the table
@@ -34,9 +32,9 @@ export function reportOf(
   const run = `${new Date().toISOString().slice(0, 10)}, ${commit()}`;
   const rows = parts.flatMap((part) => {
     const outcome = outcomes.get(part);
-    const command = commandOf(part);
-    if (outcome === undefined) return previous.split(/(?<=\n)/).filter((line) => line.includes(command));
-    if ('skipped' in outcome) return row([part, `not run: ${outcome.skipped}`, '', '', '', run, command]);
+    if (outcome === undefined)
+      return previous.split(/(?<=\n)/).filter((line) => line.endsWith(`| ${part} |\n`));
+    if ('skipped' in outcome) return row([part, `not run: ${outcome.skipped}`, '', '', '', run, part]);
     return outcome.figures.map((figure) =>
       row([
         figure.what,
@@ -45,7 +43,7 @@ export function reportOf(
         figure.fault,
         figure.caught,
         run,
-        command,
+        part,
       ]),
     );
   });
@@ -53,8 +51,9 @@ export function reportOf(
   const machine = `${processor}, ${type()} ${release()}`;
   return [
     '# Failures survived\n\n',
-    'Written by `make torture`, with the date and the commit of each run; ',
-    `Node ${process.version}; ${machine}.\n\n`,
+    'For assessors: `make torture` causes these failures and looks for the faults that they leave. ',
+    'It must catch each planted fault. `node test/torture/main.ts --only PART` runs one part. ',
+    `Measured with Node ${process.version}, ${machine}.\n\n`,
     row(HEAD),
     row(HEAD.map(() => '---')),
     ...rows,

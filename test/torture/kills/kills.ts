@@ -96,9 +96,8 @@ async function killAll(
     ],
     responses: lookups.receipts.size,
     text:
-      `${kills}, and ${killed} of commands (${acknowledged.length} payments, ${repeated} of them sent ` +
-      `again and ${replayed} replayed; ${done} merges, imports and undos done; ${receiver.repeated} ` +
-      'webhooks again)',
+      `${kills}, and ${killed} of commands (${acknowledged.length} payments, ${repeated} sent again ` +
+      `and ${replayed} replayed; ${done} merges, imports and undos; ${receiver.repeated} webhooks repeated)`,
   };
 }
 
@@ -114,7 +113,7 @@ export async function killServices(options: TortureOptions): Promise<Outcome> {
   return {
     figures: [
       {
-        what: 'kill -9 during writes, merges, imports, undos and webhooks: lost, twice, by half, disordered',
+        what: 'kill -9 of the service and commands: work lost, done twice, in part or out of order',
         howOften: sound.text,
         lost: sound.faults.length,
         fault: fault.name,
@@ -122,8 +121,8 @@ export async function killServices(options: TortureOptions): Promise<Outcome> {
         isCaught: faulty.faults.length > 0,
       },
       {
-        what: 'the same kills during lookups: responses with personal data that the ledger lacks',
-        howOften: `${kills} (${sound.responses} responses)`,
+        what: 'the same kills: answered lookups that the access ledger lacks',
+        howOften: `${sound.responses} lookups`,
         lost: sound.ledgerFaults.length,
         fault: FAULTS.answersUnwritten.name,
         caught: faulty.ledgerFaults.join(' ') || 'not at all',

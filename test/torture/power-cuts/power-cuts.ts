@@ -111,7 +111,7 @@ export async function cutPower(options: TortureOptions): Promise<Outcome> {
   const progress = (text: string) => options.progress(`with the fault: ${text}`);
   const faulty = await replay(recorded, cutsWithFault, cutsWithFault, { ...options, progress });
   const figure: Figure = {
-    what: 'power cuts during writes, imports, an undo and a backup: writes lost, or done by half',
+    what: 'power cuts during writes, imports, an undo and a backup: writes lost or done in part',
     howOften: `${sound.cuts} (${sound.acknowledged} writes; \`check\` after ${sound.checked})`,
     lost: sound.losing + sound.unsound,
     fault: fault.name,
@@ -119,8 +119,8 @@ export async function cutPower(options: TortureOptions): Promise<Outcome> {
     isCaught: faulty.losing > 0,
   };
   const ledger: Figure = {
-    what: 'the same power cuts: responses with personal data that the ledger lacks, or a ledger with a gap',
-    howOften: `${sound.cuts} (${sound.receipts} responses)`,
+    what: 'the same power cuts: answered lookups that the access ledger lacks, or gaps in it',
+    howOften: `${sound.receipts} lookups`,
     lost: sound.unrecorded,
     fault: FAULTS.answersUnsynced.name,
     caught: `${faulty.unrecorded} of ${faulty.cuts} cuts`,

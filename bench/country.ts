@@ -69,7 +69,7 @@ function sizeFigures(country: Country): CountryFigures {
   return {
     'size of registry.db': database / 1e6,
     'size of the other files': others / 1e6,
-    'on disk, per membership with its entries': database / country.population.members,
+    'size of a membership with its entries': database / country.population.members,
     ...rowSizes(country),
   };
 }

@@ -44,7 +44,7 @@ function lacksRoom(country: Country, times: number): { readonly missing: string 
 
 export async function measureBackup(country: Country, { folder }: Options): Promise<CountryFigures> {
   const missing = lacksRoom(country, 1);
-  const names = ['backup', 'backup, of the size', 'verification of a backup', 'verification, of the size'];
+  const names = ['backup', 'backup rate', 'verification of a backup', 'verification rate'];
   if (missing !== undefined) return Object.fromEntries(names.map((name) => [name, missing]));
   const copy = join(folder, `backup-${country.population.members}`);
   const writing = await timeCommand(country, 'backup', copy);
@@ -82,7 +82,7 @@ export async function measureMerges(country: Country): Promise<CountryFigures> {
 
 /** The file is rewritten, by way of a copy and of the log. */
 export async function measureErasure(country: Country): Promise<CountryFigures> {
-  const [name, ofSize] = ['erasure of a person', 'erasure, of the size'] as const;
+  const [name, ofSize] = ['erasure of a person', 'erasure rate'] as const;
   const missing = lacksRoom(country, 2);
   if (missing !== undefined) return { [name]: missing, [ofSize]: missing };
   const card = identityCard(nextReserved(country), country.population);
@@ -93,5 +93,5 @@ export async function measureErasure(country: Country): Promise<CountryFigures> 
 /** Of the whole file, without a change. */
 export async function measureCheck(country: Country): Promise<CountryFigures> {
   const seconds = await timeCommand(country, 'check', '--json');
-  return { check: seconds, 'check, of the size': perSecond(country, seconds) };
+  return { check: seconds, 'check rate': perSecond(country, seconds) };
 }

@@ -24,16 +24,16 @@ export const FIGURES = {
   'peak memory of an import': ['MiB', 0],
   'size of registry.db': ['MB', 0],
   'size of the other files': ['MB', 1],
-  'on disk, per membership with its entries': ['bytes', 0],
-  'of a membership itself': ['bytes', 0],
-  'of a delivery': ['bytes', 0],
-  'of a loan': ['bytes', 0],
-  'of a payment': ['bytes', 0],
-  'of a savings transaction': ['bytes', 0],
-  'of an event': ['bytes', 0],
-  'of a lookup in the access ledger': ['bytes', 0],
+  'size of a membership with its entries': ['bytes', 0],
+  'size of a membership': ['bytes', 0],
+  'size of a delivery': ['bytes', 0],
+  'size of a loan': ['bytes', 0],
+  'size of a payment': ['bytes', 0],
+  'size of a savings transaction': ['bytes', 0],
+  'size of an event': ['bytes', 0],
+  'size of a lookup in the access ledger': ['bytes', 0],
   'start to ready': ['ms', 0],
-  'lookup with blocks, 32 connections': ['/s', 0],
+  'lookup with blocks, 32 connections': ['requests/s', 0],
   'lookup with blocks, 32 connections, p99': ['ms', 1],
   'member list, page 1': ['µs', 0],
   'member list, a page in the middle': ['µs', 0],
@@ -45,16 +45,16 @@ export const FIGURES = {
   'statistics of a cooperative, the first': ['ms', 1],
   'anonymous memory after these': ['MiB', 0],
   'export of the members': ['rows/s', 0],
-  'memory of an export, more than before': ['MiB', 0],
+  'additional memory of an export': ['MiB', 0],
   backup: ['s', 1],
-  'backup, of the size': ['MB/s', 0],
+  'backup rate': ['MB/s', 0],
   'verification of a backup': ['s', 1],
-  'verification, of the size': ['MB/s', 0],
+  'verification rate': ['MB/s', 0],
   check: ['s', 1],
-  'check, of the size': ['MB/s', 0],
+  'check rate': ['MB/s', 0],
   'merge of two members': ['s', 2],
   'erasure of a person': ['s', 1],
-  'erasure, of the size': ['MB/s', 0],
+  'erasure rate': ['MB/s', 0],
 } as const satisfies { readonly [name: string]: readonly [unit: string, decimals: number] };
 
 export type FigureName = keyof typeof FIGURES;
@@ -81,9 +81,8 @@ export const thousands = (n: number): string => n.toLocaleString('en');
 
 function show(name: FigureName, measured: Measured | undefined): string {
   if (typeof measured !== 'number') return '–';
-  const [unit, decimals] = FIGURES[name];
-  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
-  return `${measured.toLocaleString('en', digits)}${unit.startsWith('/') ? '' : ' '}${unit}`;
+  const [, decimals] = FIGURES[name];
+  return measured.toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
 /** The ratio of a figure to that of the small registry, of which it has one. */
@@ -108,7 +107,7 @@ export function comparison(entries: readonly Entry[]): { headings: string[]; row
       ...compared.flatMap(({ members }) => [thousands(members), 'Ratio']),
     ],
     rows: names.map((name) => [
-      ...[name, show(name, small[name])],
+      ...[`${name} (${FIGURES[name][0]})`, show(name, small[name])],
       ...compared.flatMap(({ figures, small: own }) => [
         show(name, figures[name]),
         ratio(figures[name], own?.[name]),

@@ -94,7 +94,7 @@ function subjectsOf(country: Country, { port }: Server, { folder, seconds }: Opt
 
 async function measureExport(country: Country, server: Server): Promise<CountryFigures> {
   const { members } = country.population;
-  const [rows, memory] = ['export of the members', 'memory of an export, more than before'] as const;
+  const [rows, memory] = ['export of the members', 'additional memory of an export'] as const;
   if (freeBytes() < members * EXPORTED_BYTES + LEAST_FREE_BYTES) {
     const missing = { missing: 'the disk has no room for the file of the export' };
     return { [rows]: missing, [memory]: missing };
@@ -110,7 +110,7 @@ async function measureReading(country: Country, lookUp: () => Promise<unknown>):
   await lookUp();
   const after = ledgerSize(country);
   const bytes = (after.bytes - before.bytes) / (after.readings - before.readings);
-  return { 'of a lookup in the access ledger': bytes };
+  return { 'size of a lookup in the access ledger': bytes };
 }
 
 /** The figures of one registry, of what `inTurn` has seen. */

@@ -7,12 +7,12 @@ import type { Country } from './registry.ts';
 
 /** Tables, with their indexes, by the kind of row that they are for; the rest is small. */
 const OWNERS: readonly [start: string, rows: string, kind: keyof CountryFigures][] = [
-  ['member', 'members', 'of a membership itself'],
-  ['production', 'production_entries', 'of a delivery'],
-  ['loan', 'loans', 'of a loan'],
-  ['payment', 'payments', 'of a payment'],
-  ['savings', 'savings_transactions', 'of a savings transaction'],
-  ['events', 'events', 'of an event'],
+  ['member', 'members', 'size of a membership'],
+  ['production', 'production_entries', 'size of a delivery'],
+  ['loan', 'loans', 'size of a loan'],
+  ['payment', 'payments', 'size of a payment'],
+  ['savings', 'savings_transactions', 'size of a savings transaction'],
+  ['events', 'events', 'size of an event'],
 ];
 
 const bytesOf = (file: string): number => statSync(file).size;

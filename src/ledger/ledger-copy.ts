@@ -2,7 +2,7 @@
  * Copies the access ledger in backups and restores. Files are copied and added but never merged, and damage
  * to one file does not stop the copy (docs/ledger.md#files-and-copies).
  */
-import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPrivateFolder } from '../runtime/process.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
@@ -22,6 +22,7 @@ import {
   type LedgerFile,
   listAllFiles,
   listLedgerFiles,
+  placeFile,
 } from './ledger-files.ts';
 import { openLedgerReader } from './ledger-reader.ts';
 import {
@@ -198,7 +199,7 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
       beginning?.db.close();
       if (beginning !== undefined) leaveLogMode(target);
       syncPath(path);
-      renameSync(path, target);
+      placeFile(path, target);
       local = [...local.filter((file) => file !== beginning), ...read(target)];
     }
   } finally {

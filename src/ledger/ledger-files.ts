@@ -3,10 +3,10 @@
  * last file is open for writing unless it was closed. A process holds the lock while it creates, closes or
  * removes a file.
  */
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createFolder } from '../runtime/process.ts';
-import { lockPrivateFile, syncPath } from '../sqlite/durable-files.ts';
+import { createPrivateFile, lockPrivateFile, syncPath } from '../sqlite/durable-files.ts';
 import { hasTables, withDatabase } from '../sqlite/open-database.ts';
 import { ledgerFolderOf, oldLedgerFileOf } from '../sqlite/registry-files.ts';
 import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';
@@ -108,6 +108,27 @@ export function withLedgerLock<T>(databaseFile: string, waitMs: number, work: ()
 }
 
 const BEGINNING = '.beginning';
+const PLACED = `${BEGINNING}-placed`;
+
+/**
+ * Moves a synced file into the ledger's folder, which may be a link to a folder on another disk.
+ * @throws the system's error
+ */
+export function placeFile(source: string, target: string): void {
+  try {
+    renameSync(source, target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    const copy = join(dirname(target), PLACED);
+    rmSync(copy, { force: true });
+    createPrivateFile(copy);
+    copyFileSync(source, copy);
+    syncPath(copy);
+    renameSync(copy, target);
+    rmSync(source);
+  }
+}
+
 export const LEDGER_SETTINGS = { cacheKiB: 1024, secureDelete: 'FAST' } as const;
 
 /**

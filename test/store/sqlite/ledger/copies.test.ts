@@ -4,16 +4,20 @@ import { once } from 'node:events';
 import {
   closeSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -134,6 +138,23 @@ test('a restore drops no reading, and who was read is found as before', async (c
   assert.deepEqual((await restore()).ledger, { added: 0, differing: [], faults: [] });
   for (const receipt of [...before, ...after]) assert.ok(findReceipt(live, receipt).entry, receipt);
   assert.deepEqual(verifyIn(live).faults, []);
+});
+
+/** A folder on another disk than that of temporary files. */
+const OTHER_DISK = '/dev/shm';
+const hasOtherDisk = existsSync(OTHER_DISK) && statSync(OTHER_DISK).dev !== statSync(tmpdir()).dev;
+
+test('a ledger on a disk of its own is restored there', { skip: !hasOtherDisk }, async (context) => {
+  const { live, restore, before, after } = await backedUp(context);
+  const elsewhere = mkdtempSync(join(OTHER_DISK, 'registry-test-'));
+  context.after(() => rmSync(elsewhere, { recursive: true }));
+  rmSync(live.ledgerFolder, { recursive: true });
+  symlinkSync(elsewhere, live.ledgerFolder);
+  assert.deepEqual((await restore()).ledger, { added: 2, differing: [], faults: [] });
+  for (const receipt of before) assert.ok(findReceipt(live, receipt).entry, receipt);
+  assert.equal(findReceipt(live, after[0]).entry, undefined);
+  assert.deepEqual(verifyIn(live).faults, []);
+  assert.equal(statSync(join(elsewhere, ledgerNames(live)[0] as string)).mode & 0o777, 0o600);
 });
 
 test('back again: the readings of the second machine come home, and their receipts verify', async (context) => {

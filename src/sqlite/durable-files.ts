@@ -1,6 +1,6 @@
 /** Files that must survive a power cut, with sync and verification by hash. */
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { openPrivateFile } from '../runtime/process.ts';
 import { lockFile } from './file-use.ts';
@@ -27,7 +27,8 @@ export function createPrivateFile(path: string): void {
 export function writePrivateFile(path: string, text: string): void {
   const handle = openPrivateFile(path);
   try {
-    writeSync(handle, text);
+    // Not `writeSync`, which on a full disk may write a part of the text without an error.
+    writeFileSync(handle, text);
     fsyncSync(handle);
   } finally {
     closeSync(handle);

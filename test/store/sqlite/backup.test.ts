@@ -29,6 +29,24 @@ test('a backup is refused that would leave the disk nearly full', async (context
   await writeBackup(db, folder, OPTIONS, () => 80 * MIB);
 });
 
+test('a text that does not fit on the disk is an error, not a shorter file', (context) => {
+  const file = join(temporaryFolder(context), 'manifest.json');
+  const module = new URL('../../../src/sqlite/durable-files.ts', import.meta.url);
+  const write = `import { writePrivateFile } from '${module}';
+    writePrivateFile(process.argv[1], 'x'.repeat(40_000))`;
+  const limited = [
+    '-c',
+    'ulimit -f 16 && exec "$0" "$@"',
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    write,
+  ];
+  const { status, stderr } = spawnSync('sh', [...limited, file], { encoding: 'utf8' });
+  assert.match(stderr, /EFBIG/);
+  assert.equal(status, 1);
+});
+
 /** Names in the operators' table of files; a row may have several. */
 const namesIn = ([names = '']: string[]): string[] => names.split(', ').map((name) => name.slice(1, -1));
 const LISTED = rowsOf('docs/operating.md', 'File');

@@ -45,20 +45,20 @@ export type Scope = (typeof SCOPES)[number];
 
 /** Permissions of each scope, for the documents. */
 export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
-  'cooperatives:read': 'reading cooperatives',
-  'cooperatives:write': 'creating and replacing cooperatives',
-  'members:read': 'looking up persons, listing and reading members',
+  'cooperatives:read': 'reads cooperatives',
+  'cooperatives:write': 'creates and changes cooperatives',
+  'members:read': 'looks up persons, lists and reads members',
   'members:write':
-    'creating and replacing members; together with `members:financials`, also adding their deliveries and ' +
+    'creates and changes members; together with `members:financials`, also adds their deliveries and ' +
     'savings transactions',
   'members:financials':
-    'the deliveries and savings transactions of a member; ' +
-    'together with `members:read`, also the production, loan and savings blocks of the lookups',
-  'loans:read': 'listing and reading loans',
-  'loans:write': 'recording and replacing loans',
-  'payments:read': 'listing and reading payments on loans',
-  'payments:write': 'recording and replacing payments on loans, which change what is paid on them',
-  'webhooks:receive': 'following the sequence of changes: `/events`, and webhooks',
+    'reads the deliveries and savings transactions of a member; ' +
+    'together with `members:read`, also the production, loan and savings blocks of lookups',
+  'loans:read': 'lists and reads loans',
+  'loans:write': 'records and changes loans',
+  'payments:read': 'lists and reads payments on loans',
+  'payments:write': 'records and changes payments; each changes the paid amount of its loan',
+  'webhooks:receive': 'follows the sequence of changes, with `/events` and webhooks',
 };
 
 export interface ApiKeyValues {

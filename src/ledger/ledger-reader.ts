@@ -57,7 +57,8 @@ export function openLedgerReader(databaseFile: string) {
 }
 
 /**
- * Yields each batch once. From its first damaged batch on, a file is skipped and listed as unreadable;
+ * Yields each batch once, except those recorded after the ledger was opened for reading: the second of two
+ * passes would have more. From its first damaged batch on, a file is skipped and listed as unreadable;
  * another file may have the later batches.
  * @param damaged batches whose entries the consumer could not parse
  */
@@ -69,6 +70,7 @@ function* readBatches(
   for (const part of parts)
     try {
       for (const { batch, isRepeated } of readPart(part, pass)) {
+        if (!part.part.isClosed && batch.first > part.part.last) break;
         if (!isRepeated) yield batch;
         if (damaged.has(batch))
           throw new StorageError('failed', `The batch of ${batch.first} was changed after it was written.`);

@@ -5,7 +5,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
+import { findKeyAccesses } from '../../../../src/ledger/key-accesses.ts';
+import { encodeAccesses } from '../../../../src/ledger/ledger-entries.ts';
 import { openLedgerReader } from '../../../../src/ledger/ledger-reader.ts';
+import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
 import { openCommandLedger, readLedgerStatus } from '../../../../src/ledger/open-ledger.ts';
 import { NOON } from '../../../support/app.ts';
 import { openStore } from '../../../support/sqlite.ts';
@@ -15,6 +18,7 @@ import {
   type LedgerPlace,
   ledgerNames,
   ledgerPlace,
+  NID,
   reading,
   verifyIn,
 } from '../../../support/sqlite-ledger.ts';
@@ -227,6 +231,27 @@ test('a file that another process moves or removes after it was listed is no fau
     list.mock.restore();
     syncBuiltinESMExports();
   }
+});
+
+test('what is recorded while a ledger is read twice counts in neither pass', async (context) => {
+  const place = ledgerPlace(context);
+  const other = '1199080000000002';
+  const lookup = (number: string, memberIds: number[]) =>
+    reading({ subject: { identityCards: [number], memberIds } });
+  await place.openLedger().record([lookup(NID, [])]);
+  const writer = new LedgerWriter(place.databaseFile, 1_000);
+  const store = {
+    *listNumbers() {
+      writer.append(encodeAccesses([lookup(other, []), lookup(other, [13])]));
+      for (const number of [NID, other]) yield { number, current: number, until: null };
+    },
+    findNumbers: (ids: ReadonlySet<number>) => new Map([...ids].map((id) => [id, other])),
+    listCooperatives: () => [],
+  };
+  const ledger = openLedgerReader(place.databaseFile);
+  const { persons, unknown, withoutKey } = findKeyAccesses(ledger, { keyId: 7 }, store as never);
+  writer.close();
+  assert.deepEqual([persons.map(({ identityCard }) => identityCard), unknown, withoutKey], [[NID], 0, 0]);
 });
 
 test('readings of another registry that was at the location do not count', async (context) => {

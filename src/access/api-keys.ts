@@ -157,21 +157,21 @@ function checksum(text: string): string {
 
 /** Meaning of each reason, as the documents show it. */
 export const REFUSALS = {
-  missing_key: 'there is no `Authorization: Bearer` header',
+  missing_key: 'the request has no `Authorization: Bearer` header',
   malformed_header: 'no key follows `Bearer`, or the key contains spaces',
-  malformed_key: 'the text does not have the form of a key: it is mistyped or cut short',
-  unknown_key: 'no key has this secret: it belongs to another registry, or a rotation has ended it',
+  malformed_key: 'the text is not a key, or a key was mistyped or cut short',
+  unknown_key: 'the key belongs to another registry, or a rotation has ended it',
   disabled: 'the key is disabled',
   expired: 'the key has expired',
-  address: 'the address of the client is not in the address allowlist',
-  host: 'the host is not in the host allowlist',
+  address: "the client's address is not in the allowlist",
+  host: 'the host is not in the allowlist',
   scope: 'the key lacks the scope that `cause` names',
   export: 'the key may not export',
   lookup_only: 'the key is for lookups only',
-  cooperatives: 'the key is restricted to some cooperatives, and the route excludes such keys',
+  cooperatives: 'the key is for some cooperatives, and the route excludes such keys',
   purpose: 'the key requires a purpose, and the request states none',
-  throttled_hour: 'not enough requests are left in the hour',
-  throttled_day: 'not enough requests are left in the day',
+  throttled_hour: 'the request exceeds the hourly limit',
+  throttled_day: 'the request exceeds the daily limit',
 } as const;
 
 export type Refusal = keyof typeof REFUSALS;

@@ -29,17 +29,16 @@ export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'repeated' | 
 
 /** Reasons for `unavailable`, with descriptions for the log and metrics. */
 export const UNAVAILABLE_REASONS = {
-  overloaded: 'more is asked than the service can do in time: [overload](operating.md#overload)',
-  database_busy: 'another process, such as an import, has had the database locked for 2 seconds',
-  too_many_writes: 'more writes wait than can be made soon',
-  too_many_waiting: 'too many searches or statistics wait for those before them',
-  too_many_exports: 'as many exports run as may at once',
+  overloaded: 'the service is [overloaded](operating.md#overload)',
+  database_busy: 'another process, such as an import, has kept the database locked for 2 seconds',
+  too_many_writes: 'too many writes wait',
+  too_many_waiting: 'too many searches or statistics wait',
+  too_many_exports: 'too many exports run',
   names_indexing: 'the names of a large import are being indexed for searches',
-  disk_full: 'the disk has too little room left: [make room](trouble.md#when-the-disk-is-nearly-full)',
-  disk_unreadable: 'how much room the disk has left cannot be read',
-  writing_failed:
-    'a commit has [failed](trouble.md#when-writing-to-the-disk-fails): nothing is written any more',
-  ledger: 'a reading could not be recorded in the [access ledger](ledger.md#costs), nor answered',
+  disk_full: 'the disk is [nearly full](trouble.md#when-the-disk-is-nearly-full)',
+  disk_unreadable: 'the free space of the disk cannot be read',
+  writing_failed: 'a commit has [failed](trouble.md#when-writing-to-the-disk-fails)',
+  ledger: 'an access could not be recorded in the [access ledger](ledger.md#costs)',
   not_ready: '`/readyz`: the database does not answer, or writing has failed',
   stopping: 'the service is stopping',
   client_left: 'the client no longer waits for the export',

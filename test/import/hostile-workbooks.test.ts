@@ -147,6 +147,28 @@ test('the rows end where their tag does, whatever their texts and the parts of t
   }
 });
 
+test('a workbook in which a bit of a value has changed since it was written is refused', async (context) => {
+  const ods =
+    '<table:table table:name="S"><table:table-row><table:table-cell office:value-type="float" ' +
+    'office:value="1500"/></table:table-row></table:table>';
+  const made = [
+    workbookParts({ sheets: [{ name: 'S', rows: rowsOf(['code', 1500]) }] }),
+    workbookParts({
+      sheets: [{ name: 'S', rows: '<row><c t="s"><v>0</v></c></row>' }],
+      texts: ['<t>1500</t>'],
+    }),
+    documentParts(ods),
+  ];
+  for (const parts of made) {
+    assert.equal((await readAll(context, zipOf(parts))).length, 1);
+    const damaged = parts.map((part): ZipPart => {
+      const written = String(part.content);
+      return { ...part, content: written.replace('1500', '1700'), written };
+    });
+    await assert.rejects(readAll(context, zipOf(damaged)), DAMAGED);
+  }
+});
+
 const OLE = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 for (const [what, content, message] of [
   [

@@ -6,6 +6,8 @@ export interface ZipPart {
   readonly content: string | Buffer;
   /** What it says it unpacks to, when that is a lie. */
   readonly declaredBytes?: number;
+  /** What its checksum was made of, if it was damaged since. */
+  readonly written?: string;
   /** General purpose bits: 1 encrypted. */
   readonly flags?: number;
 }
@@ -15,7 +17,7 @@ export function zipOf(parts: readonly ZipPart[]): Buffer {
   const bodies: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
-  for (const { name, content, declaredBytes, flags = 0 } of parts) {
+  for (const { name, content, declaredBytes, written, flags = 0 } of parts) {
     const bytes = Buffer.from(content as string);
     const packed = deflateRawSync(bytes);
     // Version, flags, method, time, date, CRC-32, sizes, length of the name.
@@ -23,7 +25,7 @@ export function zipOf(parts: readonly ZipPart[]): Buffer {
     fields.writeUInt16LE(20, 0);
     fields.writeUInt16LE(flags, 2);
     fields.writeUInt16LE(8, 4);
-    fields.writeUInt32LE(crc32(bytes), 10);
+    fields.writeUInt32LE(crc32(written ?? bytes), 10);
     fields.writeUInt32LE(packed.length, 14);
     fields.writeUInt32LE(declaredBytes ?? bytes.length, 18);
     fields.writeUInt16LE(Buffer.byteLength(name), 22);

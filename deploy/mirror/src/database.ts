@@ -16,6 +16,10 @@ const KEEP_ALIVE = `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 
   SET tcp_keepalives_count = 3; SET client_min_messages = warning;
   SET timezone = 'UTC'; SET search_path = pg_catalog;
   SET work_mem = '128MB'; SET maintenance_work_mem = '512MB'`;
+/** Against settings of the role or database: pg reads dates of this style only, and a load takes its time. */
+const READ_DATES = `SET datestyle = 'ISO'`;
+const END_NOTHING = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('statement_timeout',
+  'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout')`;
 
 const READ_STATE = 'SELECT * FROM registry.mirror_state';
 const NO_SUCH_TABLE = '42P01';
@@ -50,7 +54,7 @@ export async function openDatabase(url: string, log: (line: string) => void, sig
   client.on('error', () => {});
   try {
     await client.connect();
-    await client.query(KEEP_ALIVE);
+    await client.query(`${KEEP_ALIVE}; ${READ_DATES}; ${END_NOTHING}`);
     await lock(client, log, signal);
     const stored = await client.query(READ_STATE).catch((error) => {
       if (error.code !== NO_SUCH_TABLE) throw error;

@@ -19,9 +19,9 @@ async function run(settings: Settings, signal: AbortSignal): Promise<void> {
   let notedMs = 0;
   const note = async (fault: string) => {
     // Many requests at once may meet the same.
-    if (fault === noted && Date.now() - notedMs < NOTED_AGAIN_MS) return;
+    if (fault === noted && performance.now() - notedMs < NOTED_AGAIN_MS) return;
     noted = fault;
-    notedMs = Date.now();
+    notedMs = performance.now();
     log(`waiting: ${fault}`);
     await database.setState({ last_fault: fault, last_fault_at: new Date() });
   };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, ROOT } from '../../../test/torture/faults.ts';
+import { openDatabase } from '../src/database.ts';
 import { Changes, randomOf } from './changes.ts';
 import { Cluster, POSTGRES } from './cluster.ts';
 import { differences } from './compare.ts';
@@ -211,6 +212,38 @@ test('tables of another release get the columns of this one, and the views of ot
   assert.equal((await find()).length, 1);
   await same(100);
   assert.ok((await cluster.ask('SELECT * FROM ours.savings', [], cluster.url())).length > 0);
+});
+
+test('what a role sets for its sessions neither ends a statement nor changes how dates are read', {
+  skip,
+}, async () => {
+  const settings = {
+    datestyle: 'German',
+    statement_timeout: '300ms',
+    idle_session_timeout: '300ms',
+    idle_in_transaction_session_timeout: '300ms',
+  };
+  const alter = (end: (name: string, value: string) => string) =>
+    cluster.ask(
+      Object.entries(settings)
+        .map(([name, value]) => `ALTER ROLE mirror ${end(name, value)}`)
+        .join('; '),
+    );
+  await alter((name, value) => `SET ${name} = '${value}'`);
+  const database = await openDatabase(cluster.url(), () => {}, new AbortController().signal);
+  try {
+    await database.setState({ current_at: new Date() });
+    assert.ok((await database.state()).current_at instanceof Date);
+    await database.transaction(async () => {
+      await database.query('SELECT pg_sleep(0.7)');
+      await sleep(700);
+    });
+    await sleep(700);
+    await database.state();
+  } finally {
+    await database.client.end();
+    await alter((name) => `RESET ${name}`);
+  }
 });
 
 test('of two mirrors one waits, and takes over when the other is killed', { skip }, async () => {

@@ -1,6 +1,7 @@
 /** Opens a ZIP archive and reads its parts, with limits on memory and time. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import sax from 'sax';
 import { type Entry, fromFdPromise } from 'yauzl';
 
@@ -48,13 +49,21 @@ export async function openArchive(handle: FileHandle) {
     has: (path: string) => entries.has(path.toLowerCase()),
     /** Returns the declared size of a part when unpacked, in bytes. */
     bytesOf: (path: string) => entryAt(path).uncompressedSize,
-    /** @throws UnreadableWorkbook if the part does not exist or is larger than it declares */
+    /**
+     * @throws UnreadableWorkbook if the part does not exist or is larger than it declares, and after its last
+     *   byte if its checksum is wrong: yauzl does not check it
+     */
     async *read(path: string): AsyncGenerator<Buffer> {
       const entry = entryAt(path);
       let stream: Readable | undefined;
+      let checksum = 0;
       try {
         stream = await zip.openReadStreamPromise(entry);
-        yield* stream as AsyncIterable<Buffer>;
+        for await (const chunk of stream as AsyncIterable<Buffer>) {
+          checksum = crc32(chunk, checksum);
+          yield chunk;
+        }
+        if (checksum !== entry.crc32) throw new UnreadableWorkbook();
       } catch (error) {
         throwUnreadable(error);
       } finally {

@@ -160,7 +160,7 @@ export const REFUSALS = {
   missing_key: 'the request has no `Authorization: Bearer` header',
   malformed_header: 'no key follows `Bearer`, or the key contains spaces',
   malformed_key: 'the text is not a key, or a key was mistyped or cut short',
-  unknown_key: 'the key belongs to another registry, or a rotation has ended it',
+  unknown_key: 'no key has this secret, for example because a rotation ended it',
   disabled: 'the key is disabled',
   expired: 'the key has expired',
   address: "the client's address is not in the allowlist",

@@ -56,14 +56,22 @@ export function freeNameOf(folder: string, name: string): string {
   }
 }
 
-/** Lists the folder's files in order. */
+/** Lists the folder's files in order. @throws StorageError when the folder cannot be read */
 export function listLedgerFiles(databaseFile: string): LedgerFile[] {
   const folder = ledgerFolderOf(databaseFile);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
-  return readdirSync(folder)
+  return namesIn(folder)
     .filter((name) => NAME.test(name))
     .map((name) => toLedgerFile(folder, name))
     .sort((a, b) => a.number - b.number || (a.name < b.name ? -1 : 1));
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    throw unusable(`${folder} cannot be read`, error);
+  }
 }
 
 /** Lists the files of a location in order. A ledger of 1.0.0 that is not in the folder yet comes first. */

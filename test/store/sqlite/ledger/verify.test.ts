@@ -1,8 +1,8 @@
 /** Faults that `verify` finds, each planted in the rows of a sound ledger. */
 import assert from 'node:assert/strict';
-import fs, { closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import fs, { chmodSync, closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { findKeyAccesses } from '../../../../src/ledger/key-accesses.ts';
@@ -198,6 +198,21 @@ test('a file that cannot be read is named and passed over; entries of the others
     /everything before it is unchanged/,
   );
   assert.match(findReceipt(written, written.receipts[5] as string).message, /but not everything before it/);
+});
+
+test('a folder that the user may not read is named, and is no ledger without entries', async (context) => {
+  const written = await writeMonths(context);
+  const isRoot = process.geteuid?.() === 0;
+  chmodSync(dirname(written.databaseFile), 0o755);
+  chmodSync(written.ledgerFolder, 0);
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    const message = /registry\.ledger cannot be read: EACCES/;
+    assert.throws(() => verifyIn(written), { name: 'StorageError', message });
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    chmodSync(written.ledgerFolder, 0o700);
+  }
 });
 
 test('a page that is damaged is passed over from there on, and the file named', async (context) => {

@@ -33,6 +33,8 @@ const WAIT_SECONDS = 25;
 const LONGEST_WAIT_MS = 30_000;
 /** Between two parts of an answer, and before the first. */
 const TIMEOUT_MS = 60_000;
+/** At once: deploy/nginx.conf refuses more than 100 of one address, and others may share it. */
+const CONNECTIONS = 64;
 /** An export begins when all of its rows have been read. */
 const EXPORT_TIMEOUT_MS = 3_600_000;
 /** What a row, a list or an event may be refused with, and what that says. */
@@ -57,7 +59,7 @@ async function* textsOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
 }
 
 export function openRegistryClient({ api, key, signal, onFault }: Options) {
-  const agent = new Agent({ bodyTimeout: TIMEOUT_MS });
+  const agent = new Agent({ bodyTimeout: TIMEOUT_MS, connections: CONNECTIONS });
   const headers = {
     Authorization: `Bearer ${key}`,
     // It is in the registry's access ledger, beside the key.

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { request } from 'node:https';
 import { createServer, type Socket, type TcpSocketConnectOpts } from 'node:net';
 import { join } from 'node:path';
@@ -25,6 +26,8 @@ export interface Site {
   readonly servicePort: number;
   readonly certificate: string;
   readonly privateKey: string;
+  /** In place of the 75 s for which the proxy waits for an answer. */
+  readonly patience: string;
 }
 
 export interface Proxy {
@@ -84,7 +87,7 @@ function ask({ port, certificate }: Site, path: string, asked: Asked = {}): Prom
   });
 }
 
-async function start(context: TestContext, { program, configure }: Proxy) {
+async function start(context: TestContext, { program, configure }: Proxy, patience = '75s') {
   const folder = temporaryFolder(context);
   const settings = { PUBLIC_URL: `https://${HOST}`, TRUSTED_PROXIES: '127.0.0.1' };
   const app = await startApp(context, { settings });
@@ -94,7 +97,8 @@ async function start(context: TestContext, { program, configure }: Proxy) {
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const files = ['-keyout', privateKey, '-out', certificate];
   execFileSync('openssl', ['req', '-x509', ...kind, ...subject, ...files], { stdio: 'pipe' });
-  const site = { folder, port: await freePort(), servicePort: app.port, certificate, privateKey };
+  const ports = { port: await freePort(), servicePort: app.port };
+  const site = { ...ports, folder, certificate, privateKey, patience };
   const directories = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const running = spawnPlainly([pathOf(program), ...(await configure(site))], directories);
   context.after(async () => {
@@ -269,6 +273,23 @@ export function testProxy(proxy: Proxy): void {
     assert.equal(
       refused.length,
       many.length - Math.min(many.length, proxy.requestsOfAnAddress ?? many.length),
+    );
+  });
+
+  test(`${proxy.program} waits longer for an export than for other answers`, { skip }, async (context) => {
+    const { site, app } = await start(context, proxy, '1s');
+    await app.registry.close();
+    const late = createHttpServer((_, outgoing) => setTimeout(() => outgoing.end('{}'), 3_000));
+    await once(late.listen(site.servicePort, '127.0.0.1'), 'listening');
+    context.after(() => {
+      late.closeAllConnections();
+      late.close();
+    });
+    const paths = ['/members/export', '/savings-transactions/export/?format=csv', '/members', '/exports'];
+    const answers = await Promise.all(paths.map((path) => ask(site, path)));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 503, 503],
     );
   });
 

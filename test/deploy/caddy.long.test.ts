@@ -7,7 +7,7 @@ import { readDeployed, replaceAll } from './programs.ts';
 
 testProxy({
   program: 'caddy',
-  async configure({ folder, port, servicePort, certificate, privateKey }) {
+  async configure({ folder, port, servicePort, certificate, privateKey, patience }) {
     const ports = `https_port ${port}\n\thttp_port ${await freePort()}`;
     const options = `admin off\n\t${ports}\n\tdefault_bind 127.0.0.1`;
     const site = replaceAll(readDeployed('Caddyfile'), [
@@ -15,6 +15,7 @@ testProxy({
       ['\nregistry.example.rw {', `\nregistry.example.rw {\n\ttls ${certificate} ${privateKey}`],
       ['/var/log/caddy', folder],
       ['127.0.0.1:8080', `127.0.0.1:${servicePort}`],
+      ['75s', patience],
     ]);
     const file = join(folder, 'Caddyfile');
     writeFileSync(file, site);

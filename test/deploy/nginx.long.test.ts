@@ -8,7 +8,7 @@ import { readDeployed, replaceAll } from './programs.ts';
 testProxy({
   program: 'nginx',
   requestsOfAnAddress: 100,
-  async configure({ folder, port, servicePort, certificate, privateKey }) {
+  async configure({ folder, port, servicePort, certificate, privateKey, patience }) {
     const plainPort = await freePort();
     const site = replaceAll(readDeployed('nginx.conf'), [
       ['listen [::]:443 ssl;', ''],
@@ -19,6 +19,7 @@ testProxy({
       ['/etc/letsencrypt/live/registry.example.rw/privkey.pem', privateKey],
       ['/var/log/nginx', folder],
       ['127.0.0.1:8080', `127.0.0.1:${servicePort}`],
+      ['75s', patience],
     ]);
     // As in Debian's nginx.conf, both logs are on unless the site says otherwise.
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(

@@ -1,4 +1,4 @@
-/** The pages for those who write programs: `/` and `/docs` (docs/api.md#pages). */
+/** The pages for those who write programs: `/` and `/docs` (docs/api.md#routes). */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';

@@ -56,8 +56,8 @@ import { type Retention, removeOldFiles } from './retention.ts';
 
 // Moves the single-file ledger of 1.0.0, beside the database, into the ledger folder as a closed file.
 
-/** Origin and month for the name of a file that cannot be read. */
-const UNKNOWN = { origin: '0'.repeat(32), month: '1970-01' };
+/** Origin, as in `newOrigin`, and month for the name of a file that cannot be read. */
+const UNKNOWN = { origin: 'f'.repeat(32), month: '1970-01' };
 
 /**
  * Moves the file and adds the registry's id. The rows stay unchanged, and a damaged file is moved too.

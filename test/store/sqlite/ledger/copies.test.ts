@@ -308,6 +308,14 @@ test('a backup of 1.0.0 brings its ledger, and one that is there already adds no
   assert.deepEqual(verifyIn(other).faults, []);
 });
 
+test('a ledger of 1.0.0 that cannot be read is named in full, as no national ID', async (context) => {
+  const { db, live, backUp } = await backedUp(context);
+  writeFileSync(db.replace(/\.db$/, '.ledger.db'), 'no database');
+  const { status, err } = await backUp();
+  assert.match(err, new RegExp(`${ledgerNames(live)[0]}: it cannot be read`));
+  assert.equal(status, 3);
+});
+
 test('while a process has the ledger of 1.0.0 open, a backup and a restore name it and leave nothing behind', async (context) => {
   const { root, db, live, folder } = await backedUp(context);
   writeOldLedger(live);

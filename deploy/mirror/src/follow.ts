@@ -4,6 +4,7 @@ import { countAccounts, storeEmptyAccounts } from './accounts.ts';
 import type { Database, State } from './database.ts';
 import { incomingOf, KIND_NAMES, type KindName, lineOf, TABLES } from './kinds.ts';
 import { copy, fetchExports, type Load } from './load.ts';
+import { inParallel } from './parallel.ts';
 import { type Found, isEntryKind, readEntries, readRows, type Work, workOf } from './read-again.ts';
 import type { EventPage, RegistryClient, Row } from './registry.ts';
 import { completeTables, exchange, SHAPE, shapeTables } from './tables.ts';
@@ -18,6 +19,8 @@ export interface Mirror {
 const PAGE = 10_000;
 /** More events than that are not looked at together. */
 const MOST_EVENTS = 500_000;
+/** Of a kind, as those that were read one by one are in memory until they are stored. */
+const MOST_ROWS = 100_000;
 /** From one batch to the next, at least: many small ones take more of every processor. */
 const BATCH_MS = 200;
 
@@ -43,25 +46,28 @@ async function store(database: Database, found: Found): Promise<boolean> {
 }
 
 /** Kinds of which so much has changed that an export is faster than its rows one by one. */
-async function kindsToReload({ database, reloadRows }: Mirror, { rows, all }: Work): Promise<KindName[]> {
+async function kindsToReload({ database, reloadRows }: Mirror, { rows, all }: Work): Promise<Set<KindName>> {
   const { rows: sizes } = await database.query(
     `SELECT relname, reltuples FROM pg_class WHERE relnamespace = 'registry'::regnamespace`,
   );
   const most = (kind: KindName): number =>
-    Math.max(reloadRows, (sizes.find(({ relname }) => relname === kind)?.reltuples ?? 0) / 50);
-  return KIND_NAMES.filter((kind) => all.has(kind) || rows[kind].size >= most(kind));
+    Math.max(
+      reloadRows,
+      Math.min(MOST_ROWS, (sizes.find(({ relname }) => relname === kind)?.reltuples ?? 0) / 50),
+    );
+  return new Set(KIND_NAMES.filter((kind) => all.has(kind) || rows[kind].size >= most(kind)));
 }
 
 const offsetOf = (timestamp: string | undefined): string | undefined =>
   /(?:Z|[+-][0-9]{2}:[0-9]{2})$/.exec(timestamp ?? '')?.[0];
 
-/** Reads again, row by row, what has changed of a kind. */
-async function readKind({ database, registry }: Mirror, kind: KindName, work: Work): Promise<Found> {
+/** Reads again, row by row, what has changed of a kind. @returns undefined for too many rows */
+async function readKind({ database, registry }: Mirror, kind: KindName, work: Work) {
   const numbers = work.rows[kind];
   if (!isEntryKind(kind)) return readRows(registry, kind, numbers.keys());
   const { rows } = await database.query('SELECT member_id FROM registry.empty_savings_accounts');
   const recounted = new Set([...work.recounted, ...rows.map(({ member_id }) => String(member_id))]);
-  return readEntries(registry, kind, numbers, recounted);
+  return readEntries(registry, kind, numbers, recounted, MOST_ROWS);
 }
 
 /** Reads again what the events of a page have changed, and stores it with the position after them. */
@@ -69,12 +75,17 @@ async function apply(mirror: Mirror, state: State, { epoch, results, last_sequen
   const { database, registry, log } = mirror;
   const work = workOf(results, state.loaded);
   const reloaded = await kindsToReload(mirror, work);
-  const changed = KIND_NAMES.filter((kind) => !reloaded.includes(kind) && work.rows[kind].size > 0);
-  const found = await Promise.all(changed.map((kind) => readKind(mirror, kind, work)));
+  const changed = KIND_NAMES.filter((kind) => !reloaded.has(kind) && work.rows[kind].size > 0);
+  const found: Found[] = [];
+  await inParallel(changed, changed.length, async (kind) => {
+    const read = await readKind(mirror, kind, work);
+    if (read === undefined) reloaded.add(kind);
+    else found.push(read);
+  });
   const parts = found
     .filter(({ cooperatives }) => cooperatives.size > 0)
     .map(({ kind, cooperatives }) => ({ kind, cooperativeIds: [...cooperatives] }));
-  const loads: Load[] = [...reloaded.map((kind) => ({ kind })), ...parts];
+  const loads: Load[] = [...[...reloaded].map((kind) => ({ kind })), ...parts];
   const { sequences } = await fetchExports(database, registry, loads, epoch);
   let mustVacuum = state.must_vacuum;
   const oldest = results[0]?.timestamp ?? '';
@@ -97,7 +108,7 @@ async function apply(mirror: Mirror, state: State, { epoch, results, last_sequen
       loaded: { ...state.loaded, ...sequences },
       must_vacuum: mustVacuum,
       must_count_accounts:
-        state.must_count_accounts || reloaded.some((kind) => kind === 'members' || isEntryKind(kind)),
+        state.must_count_accounts || [...reloaded].some((kind) => kind === 'members' || isEntryKind(kind)),
       utc_offset: offsetOf(results.at(-1)?.timestamp),
       last_event_at: results.at(-1)?.timestamp,
       lag_seconds: lagSeconds(),
@@ -105,7 +116,7 @@ async function apply(mirror: Mirror, state: State, { epoch, results, last_sequen
     });
   });
   const rows = found.reduce((sum, each) => sum + each.rows.size, 0);
-  const again = reloaded.length === 0 ? '' : `, ${reloaded.join(' and ')} loaded again`;
+  const again = reloaded.size === 0 ? '' : `, ${[...reloaded].join(' and ')} loaded again`;
   const lag = lagSeconds().toFixed(1);
   log(`events ${state.sequence + 1} to ${last_sequence}: ${rows} rows read${again}, lag ${lag} s`);
 }

@@ -97,15 +97,18 @@ export async function readRows(
 /**
  * @param members by number, with the cooperatives that their events name
  * @param recounted those whose accounts are counted
+ * @returns undefined for more rows than `most`: a member may have thousands
  */
 export async function readEntries(
   registry: RegistryClient,
   kind: KindName,
   members: Map<string, string>,
   recounted: ReadonlySet<string>,
-): Promise<Found> {
+  most: number,
+): Promise<Found | undefined> {
   const found = nothingFound(kind);
   await inParallel(members, READ_AT_ONCE, async ([id, cooperativeId]) => {
+    if (found.rows.size > most) return;
     const list = await registry.readAll(`/members/${id}/${pathOf(kind)}`, kind);
     if ('gone' in list && list.gone === ERASED) {
       found.cooperatives.add(cooperativeId);
@@ -120,5 +123,5 @@ export async function readEntries(
     if (kind === 'savings_transactions' && recounted.has(id))
       found.emptyAccounts.set(id, await emptyAccountsOf(registry, id, list.rows));
   });
-  return found;
+  return found.rows.size > most ? undefined : found;
 }

@@ -300,7 +300,11 @@ export class LedgerWriter {
     lostName?: string,
   ): OpenFile {
     const month = monthOf(timeMs);
-    const keyId = takeMonthKey(keysFileOf(this.databaseFile), month);
+    const keysFile = keysFileOf(this.databaseFile);
+    const isLost = lostName === undefined && listAllFiles(this.databaseFile).length === 0;
+    if (isLost && readMonthKeys(keysFile).size > 0)
+      this.note('access ledger: all files are missing, while keys of its months are left; a new file begins');
+    const keyId = takeMonthKey(keysFile, month);
     const part = { ...start, registry: this.registry, month, keyId };
     return this.open(beginFile(this.databaseFile, part, lostName, this.waitMs)) as OpenFile;
   }

@@ -318,6 +318,17 @@ test('a page that is damaged at the end of the open file ends the file, not the 
   assert.match(verifyIn(place).faults.join('\n'), /0001\.db cannot be read|Chain 1, after/);
 });
 
+test('a service that finds no file of its ledger, but keys of its months, says so and begins one', async (context) => {
+  const place = ledgerPlace(context);
+  assert.deepEqual(openService(context, place).notes, []);
+  rmSync(place.ledgerFolder, { recursive: true });
+  const { ledger, notes } = openService(context, place);
+  const message = 'all files are missing, while keys of its months are left; a new file begins';
+  assert.deepEqual(notes, [`access ledger: ${message}`]);
+  assert.equal((await ledger.record([reading()])).length, 1);
+  assert.equal(notes.length, 1);
+});
+
 test('a key that is lost ends the file: nobody could be found in it', async (context) => {
   const place = ledgerPlace(context);
   await place.openLedger().record([reading()]);

@@ -15,15 +15,17 @@ SIZED := $(if $(QUICK),$(shell grep -l quick-or-long.ts $(QUICK)))
 # Coverage counts each block that runs, which makes loops up to eight times slower: tests that repeat much run without.
 REPEATING := $(if $(QUICK),$(shell grep -lE "fast-check|quick-or-long.ts|histories.ts|'seed'|data/seed" $(QUICK)))
 COUNTED := $(filter-out $(REPEATING),$(QUICK))
-# The tests of a group run in one process, which loads the code once; each takes every n-th file.
-COUNTED_GROUPS := $(addprefix counted-,0 1 2 3)
+# The tests of a group run in one process, which loads the code once; each group takes every n-th file.
+COUNTED_GROUPS := $(addprefix counted-,0 1 2 3 4 5 6 7 8 9)
 REPEATING_GROUPS := $(addprefix repeating-,0 1)
+GROUPS := $(REPEATING_GROUPS) $(COUNTED_GROUPS)
+UNIT := $(GROUPS)
 # Each commit of a test waits for its disk: files in memory make the tests faster, where there is room for them.
 MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 > 2000000 { print "/dev/shm" }')
-TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
+TEST_ENVIRONMENT = NODE_COMPILE_CACHE=$(CURDIR)/node_modules/.cache/compiled-code $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test test-long test-pages test-mirror pictures dev build openapi docs torture histories duplicates country bench advisories release clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
+.PHONY: help run test test-long test-pages test-mirror pictures dev build openapi docs torture histories duplicates country bench advisories release clean types lint format unit coverage install $(GROUPS)
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -49,7 +51,8 @@ run: $(INSTALLED) ## serve the demo data on http://127.0.0.1:8080, creating it w
 dev: $(INSTALLED) ## serve, and restart on every change of the code
 	@npm run -s dev
 
-test: $(INSTALLED) types lint unit ## type check, lint and format check, quick tests with coverage
+test: $(INSTALLED) ## type check, lint and format check, quick tests
+	@$(MAKE) --no-print-directory unit UNIT='$(GROUPS) lint types'
 
 test-long: $(INSTALLED) ## the tests that kill, wait or pack, and more random cases
 	@test -n '$(LONG)' || { echo 'No long tests found.' >&2; exit 1; }
@@ -87,17 +90,20 @@ unit: $(INSTALLED)
 	@test -n '$(COUNTED)' -a -n '$(REPEATING)' || { echo 'No tests found.' >&2; exit 1; }
 	@test $$(find test src -name '*.test.*' | wc -l) = $(words $(TESTS)) || { \
 		echo 'There is a test that no target runs: tests are called test/**/*.test.ts.' >&2; exit 1; }
-	@# Of a function that comes out of the compile cache, V8 does not count the lines. Three groups at a time on two
-	@# cores: some tests wait.
-	$(TEST_ENVIRONMENT) c8 $(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync \
-		$(REPEATING_GROUPS) $(COUNTED_GROUPS)
+	@# Three groups at a time on two cores: some tests wait.
+	$(TEST_ENVIRONMENT) $(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync $(UNIT)
+
+coverage: $(INSTALLED) ## the quick tests, and how much of the code they reach
+	c8 $(MAKE) --no-print-directory unit
 
 $(COUNTED_GROUPS): FILES := $(COUNTED)
 $(COUNTED_GROUPS): NUMBER := $(words $(COUNTED_GROUPS))
+# Of a function that comes out of the compile cache, V8 does not count the lines.
+$(COUNTED_GROUPS): export NODE_DISABLE_COMPILE_CACHE := $(if $(NODE_V8_COVERAGE),1)
 $(REPEATING_GROUPS): FILES := $(REPEATING)
 $(REPEATING_GROUPS): NUMBER := $(words $(REPEATING_GROUPS))
 $(REPEATING_GROUPS): export NODE_V8_COVERAGE :=
-$(COUNTED_GROUPS) $(REPEATING_GROUPS):
+$(GROUPS):
 	@timeout --kill-after=5 600 node --test --test-isolation=none --test-timeout=60000 \
 		$$(printf '%s\n' $(FILES) | awk 'NR % $(NUMBER) == $(lastword $(subst -, ,$@))')
 

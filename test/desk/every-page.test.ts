@@ -1,4 +1,4 @@
-/** Every page of the desk with nothing, with one row of everything, and with more than a page takes. */
+/** Every page of the desk with nothing, and with more rows of everything than a page shows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SCREENS } from '../../src/desk-screens.ts';
@@ -16,21 +16,6 @@ test('every page of the desk is there while the registry is empty', async (conte
   );
 });
 
-for (const rows of [1, MORE_THAN_A_PAGE]) {
-  // Hundreds of pages.
-  const slow = { timeout: 180_000 };
-  test(`every page of the desk is there with ${rows} rows of everything`, slow, async (context) => {
-    assertComplete(await visitEveryPage(context, rows), rows);
-  });
-}
-
-for (const language of ['fr', 'rw'] as const) {
-  test(`every page of the desk is in ${language}`, async (context) => {
-    const [empty, visited] = [
-      await visitEveryPage(context, 0, { language }),
-      await visitEveryPage(context, 1, { language }),
-    ];
-    assertComplete(visited, 1);
-    assert.deepEqual([...empty.untranslated, ...visited.untranslated], []);
-  });
-}
+test('every page of the desk is there with more rows than a page shows', async (context) => {
+  assertComplete(await visitEveryPage(context, MORE_THAN_A_PAGE), MORE_THAN_A_PAGE);
+});

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../src/program.ts';
+import { COMPILED_CODE } from '../../src/runtime/compile-cache.ts';
 import { type Clock, systemClock } from '../../src/runtime/scheduler.ts';
 import type { CliContext } from '../../src/terminal/context.ts';
 
@@ -76,6 +77,7 @@ export const plainEnvironment: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_TESTS.includes(name))),
   // Empty, as Node gives a child process its own when there is none.
   NODE_V8_COVERAGE: '',
+  NODE_COMPILE_CACHE: COMPILED_CODE,
   // The Node of this run first, whatever the machine has.
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
 };

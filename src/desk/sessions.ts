@@ -12,10 +12,24 @@ const LINK_MS = 60_000;
 const RESUMED_MS = 12 * 3_600_000;
 const SECRET_BYTES = 32;
 
+/**
+ * Returns a function that returns the milliseconds passed by the faster of both clocks. While a machine is
+ * suspended, the monotonic clock of Linux stands still; the wall clock may step back.
+ */
+function countMs(clock: Clock): () => number {
+  let [wall, monotonic, passed] = [clock.now(), clock.monotonicMs(), 0];
+  return () => {
+    const [wallNow, monotonicNow] = [clock.now(), clock.monotonicMs()];
+    passed += Math.max(wallNow - wall, monotonicNow - monotonic);
+    [wall, monotonic] = [wallNow, monotonicNow];
+    return passed;
+  };
+}
+
 interface StoredSecret<T> {
   /** SHA-256 of the secret; the secret itself is not stored. */
   readonly digest: Buffer;
-  /** Monotonic milliseconds. */
+  /** Milliseconds of `countMs`. */
   endsAtMs: number;
   readonly value: T;
 }
@@ -26,17 +40,17 @@ export const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base6
 /** Secrets that expire, each with a value such as a session. */
 class Secrets<T> {
   private stored: StoredSecret<T>[] = [];
-  private readonly clock: Clock;
+  private readonly passedMs: () => number;
   private readonly resumableMs: number;
 
   /** @param resumableMs milliseconds for which `ended` returns an expired secret */
-  constructor(clock: Clock, resumableMs = 0) {
-    [this.clock, this.resumableMs] = [clock, resumableMs];
+  constructor(passedMs: () => number, resumableMs = 0) {
+    [this.passedMs, this.resumableMs] = [passedMs, resumableMs];
   }
 
   issue(value: T, lifeMs: number): string {
     const secret = newSecret();
-    this.stored.push({ digest: digestOf(secret), endsAtMs: this.clock.monotonicMs() + lifeMs, value });
+    this.stored.push({ digest: digestOf(secret), endsAtMs: this.passedMs() + lifeMs, value });
     return secret;
   }
 
@@ -53,9 +67,9 @@ class Secrets<T> {
     return this.stored.filter(({ endsAtMs }) => endsAtMs <= now).sort((a, b) => b.endsAtMs - a.endsAtMs);
   }
 
-  /** Removes secrets that can no longer be resumed. @returns the current monotonic milliseconds */
+  /** Removes secrets that can no longer be resumed. @returns the current milliseconds */
   private removeExpired(): number {
-    const now = this.clock.monotonicMs();
+    const now = this.passedMs();
     this.stored = this.stored.filter(({ endsAtMs }) => endsAtMs + this.resumableMs > now);
     return now;
   }
@@ -75,17 +89,17 @@ const FARTHEST_NUMBER = 1_000_000_000;
 export class Sessions {
   private readonly links: Secrets<string>;
   private readonly sessions: Secrets<Session>;
-  private readonly clock: Clock;
+  private readonly passedMs: () => number;
   private lastPerson: number;
   private lastSearch: number;
 
   /** @param before number before the first; random, so that addresses of an earlier desk are not found */
   constructor(clock: Clock, before = randomInt(FARTHEST_NUMBER)) {
-    this.clock = clock;
+    this.passedMs = countMs(clock);
     this.lastPerson = before;
     this.lastSearch = before;
-    this.links = new Secrets(clock);
-    this.sessions = new Secrets(clock, RESUMED_MS);
+    this.links = new Secrets(this.passedMs);
+    this.sessions = new Secrets(this.passedMs, RESUMED_MS);
   }
 
   /**
@@ -125,13 +139,13 @@ export class Sessions {
   find(secret: string): Session | undefined {
     const session = this.sessions.find(secret);
     if (session === undefined) return undefined;
-    session.endsAtMs = this.clock.monotonicMs() + IDLE_MS;
+    session.endsAtMs = this.passedMs() + IDLE_MS;
     return session.value;
   }
 
   /** Ends a session when the user leaves the desk. A new link can resume the session. */
   end(secret: string): void {
     const session = this.sessions.find(secret);
-    if (session !== undefined) session.endsAtMs = this.clock.monotonicMs();
+    if (session !== undefined) session.endsAtMs = this.passedMs();
   }
 }

@@ -97,6 +97,20 @@ test('after twelve hours a session is gone, and what was shown once is not shown
   assert.equal(session.issued, undefined);
 });
 
+test('a session and a link end while the machine is suspended, and last when its clock steps back', async (context) => {
+  const { clock } = await desk(context);
+  const sessions = new Sessions(clock);
+  const secret = sessions.open(sessions.issueLink('N.')) ?? '';
+  const link = sessions.issueLink('N.');
+  clock.stepWall(-8 * 3_600_000);
+  clock.advance(20 * 60_000);
+  assert.ok(sessions.find(secret) !== undefined);
+  // The monotonic clock stands still meanwhile.
+  clock.stepWall(31 * 60_000);
+  assert.equal(sessions.find(secret), undefined);
+  assert.equal(sessions.open(link), undefined);
+});
+
 test('an address of one session means nobody in another one', async (context) => {
   const { clock } = await desk(context);
   const sessions = new Sessions(clock);

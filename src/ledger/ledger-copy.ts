@@ -2,7 +2,7 @@
  * Copies the access ledger in backups and restores. Files are copied and added but never merged, and damage
  * to one file does not stop the copy (docs/ledger.md#files-and-copies).
  */
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPrivateFolder } from '../runtime/process.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
@@ -213,9 +213,28 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
 /** True if the location already has a file with the same bytes, for example from an earlier restore. */
 const isHere = (copy: string, databaseFile: string): boolean =>
   listLedgerFiles(databaseFile).some(
-    ({ path }) =>
-      statSync(path).size === statSync(copy).size && readFileSync(path).equals(readFileSync(copy)),
+    ({ path }) => statSync(path).size === statSync(copy).size && haveSameBytes(path, copy),
   );
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/** Compares chunk by chunk, since a file of 1.0.0 may be larger than a buffer can be. */
+function haveSameBytes(one: string, other: string): boolean {
+  const files = [one, other].map((path) => ({
+    handle: openSync(path, 'r'),
+    buffer: Buffer.allocUnsafe(CHUNK_BYTES),
+  }));
+  try {
+    for (;;) {
+      const chunks = files.map(({ handle, buffer }) => buffer.subarray(0, readSync(handle, buffer)));
+      const [chunk, otherChunk] = chunks as [Buffer, Buffer];
+      if (!chunk.equals(otherChunk)) return false;
+      if (chunk.length === 0) return true;
+    }
+  } finally {
+    for (const { handle } of files) closeSync(handle);
+  }
+}
 
 /** Reads a file to its end. Returns an empty array if the file cannot be read at all. */
 function read(path: string): ReadableFile[] {

@@ -14,16 +14,17 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { copyLedger } from '../../../../src/ledger/ledger-copy.ts';
+import { copyLedger, restoreLedger } from '../../../../src/ledger/ledger-copy.ts';
 import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
 import { openCommandLedger } from '../../../../src/ledger/open-ledger.ts';
 import { NOON, temporaryFolder, testClock } from '../../../support/app.ts';
@@ -32,6 +33,7 @@ import { copyRegistry } from '../../../support/sample-registry.ts';
 import {
   allEntries,
   findReceipt,
+  type LedgerPlace,
   ledgerNames,
   ledgerPlaceIn,
   NID,
@@ -401,6 +403,22 @@ test('a file of a backup that is damaged in the middle is added as it is, once',
   await restore(third, before);
   assert.deepEqual((await restore(third, folder)).ledger.added, readable - 2);
   assert.equal(ledgerNames(third).length, 3);
+});
+
+test('a damaged file larger than a buffer can be is added as it is', (context) => {
+  const root = temporaryFolder(context);
+  const [copies, place] = ['copies', 'place'].map((name) => {
+    const made = ledgerPlaceIn(join(root, name));
+    mkdirSync(made.ledgerFolder, { recursive: true });
+    const file = join(made.ledgerFolder, '2026-11-a0000000-0000.db');
+    writeFileSync(file, name.padEnd(8));
+    // Sparse: it takes no room.
+    truncateSync(file, 2 ** 31 + 1);
+    return made;
+  }) as [LedgerPlace, LedgerPlace];
+  const { faults } = restoreLedger(place.databaseFile, dirname(copies.databaseFile));
+  assert.match(faults.join(), /was added as it is/);
+  assert.equal(ledgerNames(place).length, 2);
 });
 
 test('a batch whose entries make no sense is passed over, and read from an intact copy', async (context) => {

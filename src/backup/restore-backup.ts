@@ -6,7 +6,7 @@ import { COUNTED } from '../check/check.ts';
 import { removeStaleStagingAt } from '../import/staging/import-session.ts';
 import { keepRemovedId } from '../journal/change-sets.ts';
 import { copyReadable, restoreLedger } from '../ledger/ledger-copy.ts';
-import { isLedgerFileOfBackup, LEDGER_FOLDER } from '../ledger/ledger-files.ts';
+import { createLedgerFolder, isLedgerFileOfBackup, LEDGER_FOLDER } from '../ledger/ledger-files.ts';
 import { adoptOldLedger } from '../ledger/ledger-writer.ts';
 import { addMonthKeys } from '../ledger/month-keys.ts';
 import { renewEpoch } from '../registry/changes/append-and-expire-events.ts';
@@ -220,6 +220,8 @@ async function prepare(
     const erasures = await findErasures(restoring, options.erasuresFile, manifest.sequence);
     const registry = join(copies, registryOf(manifest).name);
     if (zone !== undefined) assertTimeZone(registry, zone);
+    if (manifest.files.some(({ name }) => isLedgerFileOfBackup(name)))
+      createLedgerFolder(restoring.databaseFile);
     leapIds(registry);
     const format = createReadModelFormat(zone ?? timeZoneOf(registry) ?? KIGALI);
     const erasing = { ...options, format, monotonicMs };

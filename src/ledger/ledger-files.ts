@@ -3,7 +3,16 @@
  * last file is open for writing unless it was closed. A process holds the lock while it creates, closes or
  * removes a file.
  */
-import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createFolder } from '../runtime/process.ts';
 import { createPrivateFile, lockPrivateFile, syncPath } from '../sqlite/durable-files.ts';
@@ -82,14 +91,20 @@ export function listAllFiles(databaseFile: string): LedgerFile[] {
   return [...first, ...listLedgerFiles(databaseFile)];
 }
 
-/** @throws StorageError when the folder cannot be created */
+/** @throws StorageError when the folder cannot be created or written */
 export function createLedgerFolder(databaseFile: string): string {
   const folder = ledgerFolderOf(databaseFile);
   try {
     createFolder(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return folder;
-    throw unusable(`${folder} cannot be created`, error);
+    // Another process has created the folder, or the path is a link that leads nowhere.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+      throw unusable(`${folder} cannot be created`, error);
+  }
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw unusable(`${folder} cannot be written`, error);
   }
   if (!statSync(folder).isDirectory()) throw new StorageError('unusable', `${folder} is not a folder.`);
   return folder;

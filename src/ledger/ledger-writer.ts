@@ -4,7 +4,7 @@
  * origin replaces it, and the damaged file stays unchanged (docs/decisions/0030-access-ledger.md).
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { accessSync, constants, existsSync, renameSync, statSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Connection } from '../sqlite/connection.ts';
 import { syncPath } from '../sqlite/durable-files.ts';
@@ -19,7 +19,7 @@ import {
 } from '../sqlite/registry-files.ts';
 import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';
 import { faultOf, isBusy, isDiskFull, isFailedWrite } from '../sqlite/sqlite-errors.ts';
-import { StorageError, unusable } from '../sqlite/storage-error.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
 import { removeLog, restartLog } from '../sqlite/write-ahead-log.ts';
 import {
   type HashPerson,
@@ -159,7 +159,7 @@ export class LedgerWriter {
     this.waitMs = waitMs;
     this.note = note;
     this.registry = readRegistryId(databaseFile) ?? '';
-    assertWritable(createLedgerFolder(databaseFile));
+    createLedgerFolder(databaseFile);
     adoptOldLedger(databaseFile, this.registry, waitMs);
   }
 
@@ -361,14 +361,6 @@ export class LedgerWriter {
     } catch {
       // A damaged file may fail to close, but it is not used again.
     }
-  }
-}
-
-function assertWritable(folder: string): void {
-  try {
-    accessSync(folder, constants.W_OK);
-  } catch (error) {
-    throw unusable(`${folder} cannot be written`, error);
   }
 }
 

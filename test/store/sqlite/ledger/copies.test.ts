@@ -142,6 +142,24 @@ test('a restore drops no reading, and who was read is found as before', async (c
   assert.deepEqual(verifyIn(live).faults, []);
 });
 
+test('a restore that cannot bring its ledger is refused before anything changes', async (context) => {
+  const { db, live, folder } = await backedUp(context);
+  const restore = () => command(['restore', folder, '--replace', '--db', db]);
+  for (const put of [
+    () => writeFileSync(live.ledgerFolder, 'in the way'),
+    () => symlinkSync('/no/such/disk', live.ledgerFolder),
+  ]) {
+    rmSync(live.ledgerFolder, { recursive: true, force: true });
+    put();
+    const { status, err } = await restore();
+    assert.match(err, /registry\.ledger (is not a folder|cannot be written)/);
+    assert.equal(status, 2);
+    assert.ok(!existsSync(`${db}.restoring`));
+  }
+  rmSync(live.ledgerFolder);
+  assert.equal((await restore()).status, 0);
+});
+
 /** A folder on another disk than that of temporary files. */
 const OTHER_DISK = '/dev/shm';
 const hasOtherDisk = existsSync(OTHER_DISK) && statSync(OTHER_DISK).dev !== statSync(tmpdir()).dev;

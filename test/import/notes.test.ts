@@ -33,14 +33,9 @@ test('a national ID in the texts of a note is hidden also where the text is cut'
   assert.deepEqual(log.list()[0]?.texts, [`${before}(hidden)`]);
 });
 
-test('the documented kinds of notes are those of the code, each with its fault', () => {
+test('the documented kinds of notes are those of the code', () => {
   const reference = readFileSync(new URL('../../docs/import-reference.md', import.meta.url), 'utf8');
   const section = /^## Notes$([\s\S]*?)^## /m.exec(reference)?.[1] ?? '';
-  const rows = [...section.matchAll(/^\| `(\w+)` \|(.*)$/gm)];
-  assert.deepEqual(
-    rows.map(([, kind]) => kind),
-    Object.keys(NOTES),
-  );
-  for (const [, kind = '', row] of rows)
-    assert.ok(row?.includes(NOTES[kind as keyof typeof NOTES].refusal), kind);
+  const kinds = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, kind]) => kind);
+  assert.deepEqual(kinds, Object.keys(NOTES));
 });

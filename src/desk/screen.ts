@@ -75,7 +75,7 @@ export interface DeskDependencies {
   readonly screens: readonly Screen[];
   /** Undefined if the access ledger is off. */
   readonly ledger?: AccessLedger | undefined;
-  /** The `DeskFiles` of the import: uploaded files and long work. The desk must not import the type. */
+  /** The `DeskFiles` of `import/`: uploads and long tasks. `desk/` must not import the type. */
   readonly files: object;
 }
 

@@ -119,7 +119,7 @@ function finishRows(
 
 export interface OperatedTable {
   readonly table: Table;
-  /** SQL to append to an id, true if created, such as `BETWEEN 1 AND 9`; undefined if there are none. */
+  /** SQL condition on an id, true for created rows, such as `BETWEEN 1 AND 9`; undefined without such rows. */
   readonly created: string | undefined;
   /** Changed history fields, including `removed`. */
   readonly fields: readonly string[];

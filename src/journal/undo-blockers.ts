@@ -210,7 +210,7 @@ function leftBehind(operation: Operation, { table: parent, fields }: OperatedTab
   );
 }
 
-/** Returns SELECTs of owners that moved or were removed since, and whose rows the undo would restore. */
+/** Returns SELECTs of owners, since moved or removed, whose rows the undo would restore. */
 function ownersMoved(operation: Operation, { table: { entity, owner }, fields }: OperatedTable): string[] {
   if (owner === undefined || !fields.includes(REMOVED)) return [];
   return [

@@ -36,7 +36,7 @@ interface Waiting {
 interface TaskThreadOptions {
   /** URL of the module that calls `serveTasks`, from `moduleBeside`. */
   readonly module: URL;
-  /** Value for the module at its start, which is copied. */
+  /** Value copied to the module at its start. */
   readonly setup: unknown;
   /** Maximum number of tasks that wait for the running task. */
   readonly maxWaiting: number;

@@ -203,7 +203,7 @@ const codesOf = ({ query }: Visit): string[] =>
     .filter((each) => each !== '')
     .slice(0, MOST);
 
-/** Returns the codes of cooperatives whose names contain the text; undefined for 0 or more than 12. */
+/** Returns the codes of cooperatives whose names contain the text; undefined unless 1 to 12 match. */
 function codesByName(statistics: StatisticsStore, text: string): readonly string[] | undefined {
   const matches = statistics
     .listCooperatives()

@@ -73,7 +73,7 @@ interface Named {
   readonly narrowed: Narrowing;
 }
 
-/** Resource as rows of its list show it, possibly with fewer properties. */
+/** Resource as listed, possibly with fewer properties than by id. */
 interface ListedResource<Row> extends Named {
   readonly description?: string;
   readonly schema: Schema;

@@ -14,7 +14,7 @@ import type { NoteKind } from './notes.ts';
 export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
-/** Evidence about the order of dates in a column. ISO dates such as `2024-03-31` give none. */
+/** Evidence about the order of day, month and year in a column. ISO dates such as `2024-03-31` give none. */
 type DateForm =
   /** `31/3/2024` */
   | 'day first'

@@ -64,7 +64,7 @@ export const SETTINGS = {
   TIME_ZONE_OFFSET: {
     default: 'that of the registry; +02:00 for a new one',
     hasNoDefault: true,
-    help: 'offset of the date-times that are shown, and of those read without one, such as `-03:30` or `Z`',
+    help: 'UTC offset of date-times in output, and in input without an offset, such as `-03:30` or `Z`',
     parse: (text: string) => (text === '' ? undefined : parseTimeZone(text)),
   },
   REGISTRY_USER: {

@@ -119,7 +119,7 @@ function finishRows(
 
 export interface OperatedTable {
   readonly table: Table;
-  /** SQL condition on an id, true for created rows, such as `BETWEEN 1 AND 9`; undefined without such rows. */
+  /** SQL condition on an id, true for created rows, such as `BETWEEN 1 AND 9`; undefined if none were. */
   readonly created: string | undefined;
   /** Changed history fields, including `removed`. */
   readonly fields: readonly string[];

@@ -12,12 +12,12 @@ import { quote, serializeArray } from '../values/serializer.ts';
 import { BLANK } from '../values/text.ts';
 import { type EventStore, parseTypes } from './event-store.ts';
 import { EVENT, type FeedPage, type FeedRequest, serializeEvent } from './feed.ts';
+import { MAX_WAIT_SECONDS } from './waiting-followers.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
 /** Number of events in each part of a long page. Parts are read and sent as fast as the client takes them. */
 const PART_LENGTH = 100;
-const MAX_WAIT_SECONDS = 30;
 
 const EVENT_PAGE = object(
   {

@@ -5,6 +5,8 @@
 
 import type { Feed, FeedPage, NarrowedFeedRequest } from './feed.ts';
 
+/** Longest time that a request for events may wait. */
+export const MAX_WAIT_SECONDS = 30;
 /** Maximum delay in milliseconds for events from other processes. */
 const LOOK_MS = 100;
 /**

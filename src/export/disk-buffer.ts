@@ -9,7 +9,7 @@ import type { Storage } from '../sqlite/storage.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { RegistryError } from '../values/errors.ts';
 import { type ExportRequest, exportBlocks } from './export-formats.ts';
-import type { ExportSession } from './open-export-session.ts';
+import type { ExportSession } from './exported-rows.ts';
 
 /**
  * Opens an unnamed file on the registry's disk. The system deletes the file when the descriptor is closed.

@@ -21,7 +21,7 @@ import { type ShownProperties, shownObject } from '../values/field-json.ts';
 import { inLanguage, type Language } from '../values/language.ts';
 import type { Schema } from '../values/schema.ts';
 import { labelOf } from '../values/text.ts';
-import type { ExportedOwner, ExportedRow, ExportedRows } from './open-export-session.ts';
+import type { ExportedOwner, ExportedRow, ExportedRows } from './exported-rows.ts';
 
 // Exported objects by kind: objects of the API, and entries with their members
 

@@ -15,7 +15,7 @@ import { addSettingOptions, type SettingOptions } from '../terminal/settings.ts'
 import { interruptible } from '../terminal/signals.ts';
 import { counted } from '../values/text.ts';
 import { type ExportedFile, exportedParts, FILE_FORMATS, type FileFormat } from './export-formats.ts';
-import { type ExportFilter, type ExportSnapshot, openExportSession } from './open-export-session.ts';
+import { type ExportFilter, type ExportSnapshot, openExportSession } from './exported-rows.ts';
 
 /** Returns the format for the extension of a file name; CSV for unknown extensions. */
 function formatOf(path: string): FileFormat {

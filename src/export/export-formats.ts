@@ -13,7 +13,7 @@ import type { ImportKind } from '../registry/file-columns.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import type { Language } from '../values/language.ts';
 import { EXPORTED, exportColumns } from './export-columns.ts';
-import type { ExportedRow, ExportFilter, ExportSnapshot } from './open-export-session.ts';
+import type { ExportedRow, ExportFilter, ExportSnapshot } from './exported-rows.ts';
 
 export const TEXT_FORMATS = ['ndjson', 'csv'] as const;
 export type TextFormat = (typeof TEXT_FORMATS)[number];

@@ -10,7 +10,7 @@ import { type Html, html } from '../values/html.ts';
 import { say } from '../values/message.ts';
 import { openSpool, Spool, writeToSpool } from './disk-buffer.ts';
 import { exportedParts, type FileFormat } from './export-formats.ts';
-import { openExportSession } from './open-export-session.ts';
+import { openExportSession } from './exported-rows.ts';
 
 const TYPES: { readonly [format in FileFormat]?: string } = {
   csv: 'text/csv; charset=utf-8',

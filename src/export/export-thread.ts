@@ -5,7 +5,7 @@ import { serveTasks } from '../runtime/task-thread.ts';
 import { Storage } from '../sqlite/storage.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { type SpoolTask, writeSpool } from './disk-buffer.ts';
-import { openExportSession } from './open-export-session.ts';
+import { openExportSession } from './exported-rows.ts';
 
 const openTasks = ({ location, zone }: { readonly location: string; readonly zone: TimeZone }) => {
   const scheduler = new Scheduler();

@@ -17,7 +17,7 @@ import {
 } from '../registry/changes/tables.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import { ERASED_FIELD } from '../registry/stored/erasures.ts';
-import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../registry/stored/former-identifiers.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../registry/stored/former-ids-and-transfers.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Actor } from '../sqlite/entity-store.ts';

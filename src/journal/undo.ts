@@ -1,7 +1,7 @@
 /** Opens the journal of operations for commands, on a separate connection, and undoes operations. */
 
 import { recordedColumns } from '../registry/changes/tables.ts';
-import { undoRedirects } from '../registry/stored/former-identifiers.ts';
+import { undoRedirects } from '../registry/stored/former-ids-and-transfers.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readPages } from '../sqlite/list-pages.ts';
 import type { Storage } from '../sqlite/storage.ts';

@@ -1,7 +1,7 @@
 /** Identifiers of persons in the access ledger: national IDs and member ids, including former ones. */
 
 import { findErasure } from '../registry/stored/erasures.ts';
-import { REPLACED_NUMBERS } from '../registry/stored/former-identifiers.ts';
+import { REPLACED_NUMBERS } from '../registry/stored/former-ids-and-transfers.ts';
 import { identifyPerson, listOf } from '../registry/stored/identify.ts';
 import { openStoredDataAnd } from '../registry/stored/stored-data.ts';
 import type { Connection } from '../sqlite/connection.ts';

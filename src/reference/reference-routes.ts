@@ -17,7 +17,7 @@ import { html } from '../values/html.ts';
 import { boolean, object, type Static, string } from '../values/schema.ts';
 import type { OutgoingMessages } from './openapi.ts';
 import { type Addresses, renderReference, tryKey } from './reference.ts';
-import { inFrame, SCRIPT, STYLE } from './style.ts';
+import { inFrame, SCRIPT, STYLE } from './style-and-script.ts';
 
 const compress = promisify(gzip);
 

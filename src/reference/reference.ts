@@ -23,7 +23,7 @@ import {
   typeOf,
   withCode,
 } from './schema-fields.ts';
-import { inFrame, SCRIPT } from './style.ts';
+import { inFrame, SCRIPT } from './style-and-script.ts';
 
 // Complete examples of an operation in curl, Python and TypeScript
 

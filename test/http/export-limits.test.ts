@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openSpool, writeSpool } from '../../src/export/disk-buffer.ts';
 import { createExporter } from '../../src/export/export-routes.ts';
-import { openExportSession } from '../../src/export/open-export-session.ts';
+import { openExportSession } from '../../src/export/exported-rows.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { command } from '../support/command.ts';

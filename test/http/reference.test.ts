@@ -11,7 +11,7 @@ import { type ApiRequest, fullPath } from '../../src/http/declare/route.ts';
 import { describeApi } from '../../src/reference/openapi.ts';
 import { renderReference } from '../../src/reference/reference.ts';
 import { pageRoutes } from '../../src/reference/reference-routes.ts';
-import { SCRIPT } from '../../src/reference/style.ts';
+import { SCRIPT } from '../../src/reference/style-and-script.ts';
 import { createRoutes } from '../../src/routes.ts';
 import { packageVersion } from '../../src/runtime/process.ts';
 import { scriptElement } from '../../src/values/html.ts';

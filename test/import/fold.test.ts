@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { foldHeading } from '../../src/import/reading/fold.ts';
+import { foldHeading } from '../../src/import/reading/fold-and-misspellings.ts';
 
 test('headings are equal without regard to case, accents, spaces and punctuation', () => {
   const spellings = [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BRACKETS, HEADINGS } from '../../src/import/reading/dictionary-headings.ts';
 import type { FileLayout } from '../../src/import/reading/file-layout.ts';
-import { foldHeading, foldPhrase } from '../../src/import/reading/fold.ts';
+import { foldHeading, foldPhrase } from '../../src/import/reading/fold-and-misspellings.ts';
 import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
 import { headingsOf, recogniseHeadings, scoreHeader } from '../../src/import/table/recognise-headings.ts';
 import { FILE_COLUMNS, IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';

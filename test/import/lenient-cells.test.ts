@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { meaningsOf } from '../../src/import/reading/cell-context.ts';
 import * as words from '../../src/import/reading/dictionary-words.ts';
 import type { FileLayout } from '../../src/import/reading/file-layout.ts';
-import { foldHeading } from '../../src/import/reading/fold.ts';
+import { foldHeading } from '../../src/import/reading/fold-and-misspellings.ts';
 import { COOPERATIVE_STATUSES, SECTORS } from '../../src/registry/cooperatives.ts';
 import { TRANSACTION_KINDS } from '../../src/registry/entries.ts';
 import { LOAN_STATUSES } from '../../src/registry/loans.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { nearestName } from '../../src/import/reading/fold.ts';
+import { nearestName } from '../../src/import/reading/fold-and-misspellings.ts';
 
 const NAMES = ['full_name', 'first_name', 'last_name', 'mobile', 'role', 'kg', 'member_code'] as const;
 

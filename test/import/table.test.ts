@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FileLayout } from '../../src/import/reading/file-layout.ts';
-import { foldHeading } from '../../src/import/reading/fold.ts';
+import { foldHeading } from '../../src/import/reading/fold-and-misspellings.ts';
 import { importText, MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 
 const readingMap = (given: Partial<FileLayout>): FileLayout => ({

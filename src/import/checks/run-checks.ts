@@ -9,7 +9,7 @@ import {
   beginningAfterTransfer,
   isBeginning,
   transfersSql,
-} from '../../registry/stored/former-identifiers.ts';
+} from '../../registry/stored/former-ids-and-transfers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { mayEchoCell } from '../../values/errors.ts';

@@ -11,7 +11,7 @@ import { tableOf } from '../../registry/changes/tables.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../registry/cooperatives.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { MOST_TIMES_PAID } from '../../registry/payments.ts';
-import { ENDED } from '../../registry/stored/former-identifiers.ts';
+import { ENDED } from '../../registry/stored/former-ids-and-transfers.ts';
 import { ERASED_STATUS, MEMBER_COUNTS } from '../../sqlite/counts.ts';
 import { currentSql } from '../../sqlite/declared-totals.ts';
 import { say, type Text, unpack } from '../../values/message.ts';

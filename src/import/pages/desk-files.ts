@@ -23,7 +23,13 @@ import { StorageError } from '../../sqlite/storage-error.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import type { MapProposal } from '../reading/propose-map.ts';
 import { addedColumnOf } from '../table/recognise-headings.ts';
-import { CommandQueue, CommandRun, type QueueOptions, type RestedRun, type RunAs } from './command-run.ts';
+import {
+  CommandQueue,
+  CommandRun,
+  type QueueOptions,
+  type RestedRun,
+  type RunAs,
+} from './previews-and-runs.ts';
 
 export interface ImportChoices {
   /** Map document as JSON. */

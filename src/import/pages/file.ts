@@ -8,7 +8,6 @@ import { type Html, html } from '../../values/html.ts';
 import { say } from '../../values/message.ts';
 import { cellContext } from '../reading/cell-context.ts';
 import { type MapFault, parseMap } from '../reading/parse-map.ts';
-import { type CommandRun, runAs } from './command-run.ts';
 import { type DeskFile, deskFilesOf, type ImportChoices, isImported } from './desk-files.ts';
 import {
   again,
@@ -25,6 +24,7 @@ import {
   stateOf,
 } from './findings.ts';
 import { choicesForm, chosenMap, chosenTwice, roundedMap, roundingForms } from './map-form.ts';
+import { type CommandRun, runAs } from './previews-and-runs.ts';
 
 // Kind of a file, and sheet of a workbook
 

@@ -9,8 +9,8 @@ import { FIELD_GROUPS } from '../../values/declared-fields.ts';
 import { type Html, html } from '../../values/html.ts';
 import { asMessage, Message, say, type Text, Written } from '../../values/message.ts';
 import type { FirstRow, NewsPart, ReportNews } from '../import-report.ts';
-import type { CommandRun } from './command-run.ts';
 import { type DeskFile, deskFilesOf, isImported } from './desk-files.ts';
+import type { CommandRun } from './previews-and-runs.ts';
 
 // Adaptation of the command's messages to the desk: labels for columns and words, and no options.
 

@@ -12,9 +12,9 @@ import { nameOf } from '../../registry/pages/stored-values.ts';
 import { type Html, html } from '../../values/html.ts';
 import { say } from '../../values/message.ts';
 import { templateOf } from '../template.ts';
-import { runAs } from './command-run.ts';
 import { deskFilesOf } from './desk-files.ts';
 import { stateOf } from './findings.ts';
+import { runAs } from './previews-and-runs.ts';
 import { rowsOfOperation, type ShownRow, showingRows } from './recorded-import.ts';
 
 const PAGE = 25;

@@ -11,9 +11,9 @@ import { hideIdentityCards } from '../../values/identity-card.ts';
 import { say } from '../../values/message.ts';
 import type { MapProposal } from '../reading/propose-map.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../table/columns.ts';
-import type { CommandRun } from './command-run.ts';
 import type { DeskFile, ImportChoices } from './desk-files.ts';
 import { kindOf, pathOf, shorten } from './findings.ts';
+import type { CommandRun } from './previews-and-runs.ts';
 
 // Conversion of the submitted form to a map document
 

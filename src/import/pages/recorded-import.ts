@@ -22,9 +22,9 @@ import { FIELD_GROUPS } from '../../values/declared-fields.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
-import { type CommandRun, runAs } from './command-run.ts';
 import { deskFilesOf } from './desk-files.ts';
 import { sentences, showingAll } from './findings.ts';
+import { type CommandRun, runAs } from './previews-and-runs.ts';
 
 // Rows of a small operation, with their members and current values
 

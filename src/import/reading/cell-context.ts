@@ -7,7 +7,7 @@ import { inLanguage, LANGUAGES } from '../../values/language.ts';
 import { say } from '../../values/message.ts';
 import { CHOICE_LABELS } from '../../values/text.ts';
 import { GENDER_WORDS, type Words } from './dictionary-words.ts';
-import { foldHeading } from './fold.ts';
+import { foldHeading } from './fold-and-misspellings.ts';
 import type { NoteKind } from './notes.ts';
 
 /** Orders of day, month and year: `dmy` for 31/3/2024, `mdy` for 3/31/2024, `ymd` for 2024/3/31. */

@@ -4,7 +4,7 @@ import { FieldError } from '../../values/errors.ts';
 import { inLanguage, LANGUAGES } from '../../values/language.ts';
 import { asMessage, say } from '../../values/message.ts';
 import { type CellContext, type ColumnSurvey, type DateOrder, NOT_SURVEYED } from './cell-context.ts';
-import { foldHeading } from './fold.ts';
+import { foldHeading } from './fold-and-misspellings.ts';
 
 // Capture groups of each pattern: first number, separator, second and third number, then hour, minute and
 // second. Named groups would be slow.

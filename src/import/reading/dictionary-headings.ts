@@ -1,11 +1,11 @@
 /**
  * Headings that cooperatives use, besides the column names and the labels in English, French and Kinyarwanda.
- * Headings are compared folded (`./fold.ts`), so one spelling of each is enough. Ambiguous headings need a
- * map: `Secteur` is also a place, `Quantité` may be litres, `Contact` may be a name.
+ * Headings are compared folded (`./fold-and-misspellings.ts`), so one spelling of each is enough. Ambiguous
+ * headings need a map: `Secteur` is also a place, `Quantité` may be litres, `Contact` may be a name.
  */
 
 import { byKind, type ImportKind } from '../../registry/file-columns.ts';
-import { listed } from './fold.ts';
+import { listed } from './fold-and-misspellings.ts';
 
 type Headings = { readonly [column: string]: readonly string[] };
 

@@ -1,6 +1,6 @@
 /**
- * Words for choices in English, French and Kinyarwanda, compared folded (`./fold.ts`). Ambiguous words need a
- * map: `Démissionnaire` may or may not mean that the member has withdrawn.
+ * Words for choices in English, French and Kinyarwanda, compared folded (`./fold-and-misspellings.ts`).
+ * Ambiguous words need a map: `Démissionnaire` may or may not mean that the member has withdrawn.
  */
 
 import type { CooperativeStatus, Sector } from '../../registry/cooperatives.ts';
@@ -9,7 +9,7 @@ import type { ImportKind } from '../../registry/file-columns.ts';
 import type { LoanStatus } from '../../registry/loans.ts';
 import type { Gender, MemberStatus, Role } from '../../registry/members.ts';
 import type { PaymentMethod, PaymentStatus } from '../../registry/payments.ts';
-import { listed } from './fold.ts';
+import { listed } from './fold-and-misspellings.ts';
 
 export type Words<Choice extends string> = { readonly [choice in Choice]?: readonly string[] };
 

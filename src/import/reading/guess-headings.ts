@@ -13,7 +13,7 @@ import { addedColumnOf, dictionaryOf, mayBeData, recogniseHeadings } from '../ta
 import { type CellContext, ColumnSurvey, type DecimalForm } from './cell-context.ts';
 import { collectDateForms, dateOrderOf } from './dates.ts';
 import { decimalMarkOf } from './decimals.ts';
-import { foldHeading, nearestName } from './fold.ts';
+import { foldHeading, nearestName } from './fold-and-misspellings.ts';
 
 // Ambiguities in the cells of known columns: order of dates, decimal mark, unknown words
 

@@ -6,7 +6,7 @@ import { FieldError, mayEcho } from '../../values/errors.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from '../table/columns.ts';
 import { type CellContext, DATE_ORDERS } from './cell-context.ts';
 import { DECIMAL_MARKS, ENCODINGS, type FileLayout, MAP_KEYS, MAX_HEADER_LINE } from './file-layout.ts';
-import { foldHeading, nearestName } from './fold.ts';
+import { foldHeading, nearestName } from './fold-and-misspellings.ts';
 
 // JSON parsing that reports repeated keys and positions of faults, unlike `JSON.parse`
 

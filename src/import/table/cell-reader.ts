@@ -23,7 +23,7 @@ import {
   MOST_UNKNOWN_WORDS,
 } from '../reading/cell-context.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
-import { foldHeading } from '../reading/fold.ts';
+import { foldHeading } from '../reading/fold-and-misspellings.ts';
 import type { NoteKind } from '../reading/notes.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
 import type { Header } from './header.ts';

@@ -13,7 +13,7 @@ import {
   type SourceFormat,
 } from '../files/records.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
-import { nearestName } from '../reading/fold.ts';
+import { nearestName } from '../reading/fold-and-misspellings.ts';
 import type { NoteLog } from '../reading/notes.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, missingColumns } from './columns.ts';
 import {

@@ -11,7 +11,7 @@ import {
 import { inLanguage, LANGUAGES, type Language } from '../../values/language.ts';
 import { BRACKETS, HEADINGS, SINGLE_NAMES } from '../reading/dictionary-headings.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
-import { foldHeading, foldPhrase } from '../reading/fold.ts';
+import { foldHeading, foldPhrase } from '../reading/fold-and-misspellings.ts';
 import { IMPORT_COLUMNS } from './columns.ts';
 
 type AddedColumn = typeof FAULTS_COLUMN | typeof FILE_COLUMN | typeof REPEATS_COLUMN;

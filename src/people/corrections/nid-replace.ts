@@ -7,7 +7,7 @@ import {
   endRedirect,
   REPLACED_NUMBERS,
   redirectOf,
-} from '../../registry/stored/former-identifiers.ts';
+} from '../../registry/stored/former-ids-and-transfers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { formatDate } from '../../values/date-time.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';

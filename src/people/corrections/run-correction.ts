@@ -6,7 +6,7 @@ import type { CorrectionKind, CorrectionOptions, NamedMember } from '../../journ
 import { beginOperation, createdRows, endOperation } from '../../journal/operations.ts';
 import { type Touched, track } from '../../journal/track.ts';
 import { isErased } from '../../registry/stored/erasures.ts';
-import { MERGED_MEMBERS, redirectOf } from '../../registry/stored/former-identifiers.ts';
+import { MERGED_MEMBERS, redirectOf } from '../../registry/stored/former-ids-and-transfers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { type Message, say, type Text } from '../../values/message.ts';
 import type {

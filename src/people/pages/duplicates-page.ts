@@ -3,8 +3,8 @@
 import { pageNumber, pages, rowsOf } from '../../desk/list.ts';
 import { failure, form, numberInput, select, workUnderWay } from '../../desk/parts.ts';
 import type { Action, Continuation, Form, Page, Screen, Shows, Visit } from '../../desk/screen.ts';
-import { runAs, type Work } from '../../import/pages/command-run.ts';
 import { deskFilesOf } from '../../import/pages/desk-files.ts';
+import { runAs, type Work } from '../../import/pages/previews-and-runs.ts';
 import { numberOf, textOf } from '../../registry/pages/stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredMembership } from '../../registry/stored/stored-data-types.ts';

@@ -17,7 +17,12 @@ import {
 } from '../changes/tables.ts';
 import type { CooperativeSummary } from '../cooperatives.ts';
 import type { EntryKind, EntrySelection } from '../entries.ts';
-import { currentNumberSql, MERGED_MEMBERS, mergedByCodeSql, redirectSql } from './former-identifiers.ts';
+import {
+  currentNumberSql,
+  MERGED_MEMBERS,
+  mergedByCodeSql,
+  redirectSql,
+} from './former-ids-and-transfers.ts';
 import { formerNumbers, identifyPerson, keptResponsesSql, readEntries } from './identify.ts';
 import type {
   FoundMember,

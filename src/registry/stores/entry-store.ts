@@ -32,7 +32,7 @@ import {
 } from '../entries.ts';
 import { FILE_COLUMNS, type ImportKind } from '../file-columns.ts';
 import { ENDED_MEMBER_STATUSES, type Member } from '../members.ts';
-import { beginningAfterTransfer, transfersSql } from '../stored/former-identifiers.ts';
+import { beginningAfterTransfer, transfersSql } from '../stored/former-ids-and-transfers.ts';
 import type { MemberStore } from './member-store.ts';
 import type { ReadModelFormat } from './read-model.ts';
 import { openColumnRefresh } from './refresh-read-model.ts';

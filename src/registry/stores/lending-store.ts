@@ -30,7 +30,7 @@ import {
   type PaymentValues,
   paidAfter,
 } from '../payments.ts';
-import { currentNumberSql } from '../stored/former-identifiers.ts';
+import { currentNumberSql } from '../stored/former-ids-and-transfers.ts';
 import type { ReadModelFormat } from './read-model.ts';
 import { openColumnRefresh } from './refresh-read-model.ts';
 import { openRowStore, type StoreDependencies } from './row-store.ts';

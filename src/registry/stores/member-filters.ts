@@ -15,7 +15,7 @@ import {
 } from '../../sqlite/list-pages.ts';
 import type { Page, PageRequest } from '../../values/errors.ts';
 import { MEMBER_STATUSES, type MemberFilter } from '../members.ts';
-import { currentNumberSql } from '../stored/former-identifiers.ts';
+import { currentNumberSql } from '../stored/former-ids-and-transfers.ts';
 import { LISTED_ROW, type ListedRow, PERSON } from './rows.ts';
 
 interface ListParameters {

@@ -20,7 +20,7 @@ import {
   type MemberValues,
 } from '../members.ts';
 import { isErased } from '../stored/erasures.ts';
-import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../stored/former-identifiers.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../stored/former-ids-and-transfers.ts';
 import { openMemberLists } from './member-filters.ts';
 import { openReadModel, type StoredColumns } from './read-model.ts';
 import { openRowStore, type StoreDependencies } from './row-store.ts';

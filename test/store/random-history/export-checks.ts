@@ -1,6 +1,6 @@
 /** A copy of the registry that begins with an export and goes on with the feed is the registry. */
 import assert from 'node:assert/strict';
-import type { ExportedRows, ExportSession } from '../../../src/export/open-export-session.ts';
+import type { ExportedRows, ExportSession } from '../../../src/export/exported-rows.ts';
 import type { RegistryStore } from '../../../src/open-registry.ts';
 import { RegistryError } from '../../../src/values/errors.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { checkStorage } from '../../../src/check/check.ts';
-import { openExportSession } from '../../../src/export/open-export-session.ts';
+import { openExportSession } from '../../../src/export/exported-rows.ts';
 import type { AcceptedFile } from '../../../src/import/staging/checked-file.ts';
 import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import { openJournal } from '../../../src/journal/undo.ts';

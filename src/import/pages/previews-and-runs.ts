@@ -1,4 +1,7 @@
-/** Runs a command in a separate process and collects its messages, while the desk stays responsive. */
+/**
+ * Runs imports of the desk as commands in separate processes, and keeps previews until the user agrees to
+ * them or they expire.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Visit } from '../../desk/screen.ts';
 import type { Language } from '../../values/language.ts';

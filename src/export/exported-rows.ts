@@ -1,4 +1,4 @@
-/** Opens a connection that reads entire tables for exports. */
+/** Rows of exports, read from entire tables. */
 
 import { type Visible, visibleGroups } from '../access/api-keys.ts';
 import { openFeed } from '../events/feed.ts';

@@ -1,4 +1,7 @@
-/** Folds headings and words for comparison: removes case, accents, spaces and punctuation. */
+/**
+ * Folds headings and words for comparison: removes case, accents, spaces and punctuation. Finds the name that
+ * a misspelt one may mean.
+ */
 
 import { countTypos } from '../../values/search-words-and-typos.ts';
 

@@ -50,7 +50,7 @@ export const DECLARATIONS = {
     'reason',
   ),
   registry_addresses_refused_often_total: counter(
-    'How often keys were refused 100 times in a minute from one address; the log names it',
+    'How often keys were refused 100 times in a minute from one address, which the log names',
   ),
   registry_connections_closed_total: counter(
     'Connections refused or closed because too many were open, or too much was left unread',
@@ -72,7 +72,7 @@ export const DECLARATIONS = {
     'Files of the access ledger that were damaged or removed, and replaced by new files',
   ),
   registry_ledger_reserved_readings: gauge(
-    'Approximate accesses that fit in the ledger on a full disk; absent before the first access',
+    'Accesses, roughly, that still fit in the ledger on a full disk; absent before the first access',
   ),
   registry_exports_running: gauge('Exports over HTTP that are being written or sent'),
   registry_searches_waiting: gauge('Searches by name that run or wait'),

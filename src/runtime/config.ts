@@ -39,7 +39,7 @@ export const SETTINGS = {
   },
   PORT: {
     default: '8080',
-    help: 'port to listen on, 0 to 65535; 0 for any free one, which is then printed',
+    help: 'port to listen on, 0 to 65535; 0 for any free port, which `serve` prints',
     option: '--port <n>',
     parse: parsePort,
   },
@@ -70,7 +70,7 @@ export const SETTINGS = {
   REGISTRY_USER: {
     default: "the system's user",
     hasNoDefault: true,
-    help: 'name of the person who runs commands, recorded beside the user of the system',
+    help: "name of the person who runs commands, recorded beside the system's user",
     option: '--as <name>',
     isPersonal: true,
     parse: (text: string) => (text === '' ? undefined : parseUserName(text)),
@@ -83,7 +83,7 @@ export const SETTINGS = {
   },
   ACCESS_LEDGER: {
     default: 'on',
-    help: '`on` records each access to personal data before it is answered, `off` records none',
+    help: '`on` records each access to personal data before the response, `off` records none',
     parse: parseSwitch,
   },
   ACCESS_LEDGER_DAYS: {

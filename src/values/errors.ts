@@ -39,7 +39,7 @@ export const UNAVAILABLE_REASONS = {
   disk_unreadable: 'the free space of the disk cannot be read',
   writing_failed: 'a commit has [failed](trouble.md#when-writing-to-the-disk-fails)',
   ledger: 'an access could not be recorded in the [access ledger](ledger.md#costs)',
-  not_ready: '`/readyz`: the database does not answer, or writing has failed',
+  not_ready: 'the database does not answer `/readyz`, or writing has failed',
   stopping: 'the service is stopping',
   client_left: 'the client no longer waits for the export',
 } as const;

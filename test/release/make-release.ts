@@ -177,7 +177,7 @@ function test(archive: string, folder: string): void {
     refuse('The archive differs from the commit.');
   // Nothing is to be installed anew.
   run('touch', [join(folder, 'node_modules', '.installed')]);
-  for (const target of ['test', 'test-long', 'test-pages', 'test-mirror', 'torture']) {
+  for (const target of ['types', 'lint', 'coverage', 'test-long', 'test-pages', 'test-mirror', 'torture']) {
     process.stdout.write(`make ${target}\n`);
     // Whoever waits for it sees which test has failed.
     execFileSync('make', [target], { cwd: folder, stdio: 'inherit' });

@@ -64,7 +64,8 @@ export async function findErasures(
 }
 
 /**
- * True if the file is the backed-up registry itself. A restored copy is not, as a restore renews the epoch.
+ * True if the file is the backed-up registry itself. A restored copy does not count: a restore renews the
+ * epoch.
  */
 function isContinued(file: string, sequence: SequencePosition | undefined): boolean {
   if (sequence === undefined) return false;

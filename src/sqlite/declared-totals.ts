@@ -112,7 +112,7 @@ export const addRowsSql = (totals: Totals, where?: string): string =>
    ${sumsSql(totals, where)} ${upsert(totals)}`;
 
 /**
- * SQL of the id from which rows belong to an incomplete batch. Totals do not include these rows, and the
+ * SQL of the lowest id in an incomplete batch. Totals do not include rows from this id on, and the
  * index of names does not include these members (docs/decisions/0034-pages-of-a-commit.md).
  */
 export const nextSql = (rows: string): string =>

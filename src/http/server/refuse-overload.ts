@@ -18,7 +18,7 @@ const INTERVAL_MS = 500;
 /** Minimum number of late samples, because a single long call makes one late sample. */
 const LEAST_SAMPLES = 3;
 /**
- * Milliseconds after the last poll of the event loop from which an overloaded service refuses requests. A
+ * Maximum milliseconds since the last poll of the event loop for an overloaded service to admit requests. A
  * response is sent at the end of its iteration, so a client waits at most about twice as long.
  */
 const ADMITTING_MS = 50;

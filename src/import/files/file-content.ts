@@ -41,13 +41,13 @@ export const markOf = (encoding: Encoding): Buffer =>
   MARKS.find(([marked]) => marked === encoding)?.[1] ?? Buffer.alloc(0);
 
 /**
- * Returns the encoding named by the byte order mark, or else the fallback. Without either, valid UTF-8 is
- * UTF-8, and anything else is Windows-1252, in which all bytes are valid.
+ * Returns the encoding named by the byte order mark, or else the fallback. Without either, a file that is
+ * mostly UTF-8 is UTF-8, and anything else is Windows-1252, in which all bytes are valid.
  */
 export function encodingOf(content: FileContent, fallback: Encoding | undefined): TextEncoding {
   for (const [encoding, mark] of MARKS)
     if (content.head.subarray(0, mark.length).equals(mark)) return { encoding, markBytes: mark.length };
-  return { encoding: fallback ?? (content.isUtf8 ? 'utf-8' : 'windows-1252'), markBytes: 0 };
+  return { encoding: fallback ?? (content.isMostlyUtf8 ? 'utf-8' : 'windows-1252'), markBytes: 0 };
 }
 
 interface EncodedBytes {
@@ -100,8 +100,11 @@ export interface FileContent {
   readonly head: Buffer;
   /** SHA-256 of the file, in hex. */
   readonly sha256: string;
-  /** True if the entire file is valid UTF-8. The first invalid byte may follow millions of valid bytes. */
-  readonly isUtf8: boolean;
+  /**
+   * True if the file is valid UTF-8, or has more characters of several bytes in UTF-8 than invalid ones. Such
+   * characters hardly occur in other encodings, in which all names of a damaged file would be wrong.
+   */
+  readonly isMostlyUtf8: boolean;
   readonly hasNul: boolean;
 }
 
@@ -123,7 +126,21 @@ export async function scanContent(handle: FileHandle): Promise<FileContent> {
     rest = joined.subarray(length);
   }
   isText &&= isUtf8(rest);
-  return { bytes, head: Buffer.concat(heads), sha256: hash.digest('hex'), isUtf8: isText, hasNul };
+  const isMostlyUtf8 = isText || (!hasNul && (await hasMoreUtf8(handle)));
+  return { bytes, head: Buffer.concat(heads), sha256: hash.digest('hex'), isMostlyUtf8, hasNul };
+}
+
+/** True if a file has more characters of several bytes in UTF-8 than sequences that are not UTF-8. */
+async function hasMoreUtf8(handle: FileHandle): Promise<boolean> {
+  const decoder = new TextDecoder();
+  let surplus = 0;
+  const count = (text: string): void => {
+    surplus += text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0;
+    surplus -= text.match(/\ufffd/g)?.length ?? 0;
+  };
+  for await (const read of readBytes(handle, 0)) count(decoder.decode(read, { stream: true }));
+  count(decoder.decode());
+  return surplus > 0;
 }
 
 /** Returns the start of a last character that may be incomplete, or the length of the bytes. */

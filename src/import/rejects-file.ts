@@ -2,7 +2,7 @@
  * Writes the rejects of an import: the refused rows as they were delivered, with a column of reasons, to be
  * corrected and imported again. Rejects contain national IDs, so only their owner can read the file.
  */
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { formatRow } from '../formats/write-csv-and-workbooks.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type ImportKind,
   REPEATS_COLUMN,
 } from '../registry/file-columns.ts';
+import { assertOwn, removeOwn } from '../terminal/places.ts';
 import { inLanguage, type Language } from '../values/language.ts';
 import { Message, type Text } from '../values/message.ts';
 import { encodeText, encodingOf, headText, markOf, scanContent } from './files/file-content.ts';
@@ -168,7 +169,7 @@ export async function createRejectsFile(path: string, language: Language, labell
      * Writes the refused rows of an imported file, with a header. The first imported file with such rows uses
      * the path of the rejects; each further one gets a path of its own (`rejectsPath`).
      * @returns the path; undefined if there is no refused row to write, or no readable header
-     * @throws the system's error, for example if the disk is full
+     * @throws the system's error, for example if the disk is full or another import has replaced the file
      */
     async append({ checked, source, findings }: FileCheck): Promise<string | undefined> {
       const { header, isReferenceMissing } = findings;
@@ -178,6 +179,7 @@ export async function createRejectsFile(path: string, language: Language, labell
       const hasRepeats = Iterator.from(checked.listFaults()).some(isRepeatFault);
       const options = { ...header, isReferenceMissing, hasRepeats, language, labelled };
       if (!(await writeRejects(handle, checked.listFaults(), source, options))) return undefined;
+      assertOwn(rejectsPath(path, files + 1), handle.fd);
       await handle.close();
       unused = undefined;
       files++;
@@ -185,8 +187,8 @@ export async function createRejectsFile(path: string, language: Language, labell
     },
     /** Closes and removes a rejects file without rows. */
     async close(): Promise<void> {
+      if (unused !== undefined) removeOwn(rejectsPath(path, files + 1), unused.fd);
       await unused?.close();
-      if (unused !== undefined) await rm(rejectsPath(path, files + 1), { force: true });
     },
   };
 }

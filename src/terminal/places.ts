@@ -2,6 +2,7 @@
 import {
   closeSync,
   existsSync,
+  fstatSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -97,7 +98,28 @@ export const reading = <T>(path: string, work: () => Awaitable<T>): Promise<T> =
     work,
   );
 
-/** Writes a file for its owner only, or no file at all. @throws CommandError `refused`, as for a full disk */
+/** Removes an open file, unless another command has replaced it meanwhile. */
+export function removeOwn(path: string, descriptor: number): void {
+  if (leadsTo(path, descriptor)) rmSync(path, { force: true });
+}
+
+/** @throws an error like the system's `EEXIST` if another command has replaced an open file meanwhile */
+export function assertOwn(path: string, descriptor: number): void {
+  if (leadsTo(path, descriptor)) return;
+  const message = `EEXIST: another command has replaced ${path}`;
+  throw Object.assign(new Error(message), { code: 'EEXIST', syscall: 'open' });
+}
+
+function leadsTo(path: string, descriptor: number): boolean {
+  const { ino, dev } = fstatSync(descriptor, { bigint: true });
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found?.ino === ino && found.dev === dev;
+}
+
+/**
+ * Writes a file for its owner only, or no file at all.
+ * @throws CommandError `refused`, as for a full disk, or if another command has begun to write the file
+ */
 export async function writePrivately(
   path: string,
   parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -109,9 +131,12 @@ export async function writePrivately(
   });
   try {
     for await (const part of parts) await refusing(refused(path), () => writeFileSync(descriptor, part));
-    await refusing(refused(path), () => renameSync(incomplete, path));
+    await refusing(refused(path), () => {
+      assertOwn(incomplete, descriptor);
+      renameSync(incomplete, path);
+    });
   } catch (error) {
-    rmSync(incomplete, { force: true });
+    removeOwn(incomplete, descriptor);
     throw error;
   } finally {
     closeSync(descriptor);

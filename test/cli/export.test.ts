@@ -1,5 +1,6 @@
 /** The command `export`: its files, what it refuses, and who is in no export (docs/exporting.md). */
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import {
   chmodSync,
   chownSync,
@@ -272,6 +273,29 @@ test('a file that cannot be completed is not left behind', async (context) => {
   }
   await assert.rejects(writePrivately(path, parts()), /The disk is gone/);
   assert.deepEqual([existsSync(path), existsSync(`${path}.part`)], [false, false]);
+});
+
+test('of two exports to one path, the first to begin fails, and the file is that of the other', async (context) => {
+  const path = join(temporaryFolder(context), 'm.csv');
+  const others = new EventEmitter();
+  async function* second() {
+    yield Buffer.from('second 1\n');
+    others.emit('begun');
+    await once(others, 'ended');
+    yield Buffer.from('second 2\n');
+  }
+  let written: Promise<void> | undefined;
+  async function* first() {
+    yield Buffer.from('first 1\n');
+    written = writePrivately(path, second());
+    await once(others, 'begun');
+    yield Buffer.from('first 2\n');
+  }
+  await assert.rejects(writePrivately(path, first()), { message: `${path} cannot be written (EEXIST).` });
+  assert.ok(!existsSync(path));
+  others.emit('ended');
+  await written;
+  assert.equal(readFileSync(path, 'utf8'), 'second 1\nsecond 2\n');
 });
 
 test('a workbook takes no more rows than people can work with', () => {

@@ -119,6 +119,26 @@ test('only an earlier rejects file or an empty file is replaced', async (context
   }
 });
 
+test('a file that another import has begun meanwhile at the same path is neither removed nor claimed', async (context) => {
+  const place = await startedPlace(context);
+  const [sound, faulty] = [place.write('sound.csv', members(member(10))), place.write('bad.csv', FAULTY)];
+  for (const option of ['--rejects', '--changes']) {
+    const side = join(place.folder, `side${option}.csv`);
+    for (const path of option === '--rejects' ? [sound, faulty] : [faulty]) {
+      rmSync(side, { force: true });
+      const first = place.run('members', path, option, side);
+      while (!existsSync(side)) await new Promise(setImmediate);
+      rmSync(side);
+      writeFileSync(side, 'of the other\n');
+      const { status, err } = await first;
+      assert.equal(readFileSync(side, 'utf8'), 'of the other\n');
+      assert.equal(status, path === sound ? 0 : 1);
+      if (path === faulty && option === '--rejects')
+        assert.match(err, /The rejects cannot be written \(EEXIST\)\. Nothing of this file was imported/);
+    }
+  }
+});
+
 test('a file that is refused for its header, or for all its rows, leaves no rejects', async (context) => {
   const place = await startedPlace(context);
   const zeros = Array.from(

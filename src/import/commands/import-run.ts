@@ -1,14 +1,14 @@
 /** Runs one import: opens its files and session, stops on a signal, and always closes everything. */
 
 import { rmSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { formatCsvRow } from '../../formats/write-csv-and-workbooks.ts';
 import { formatStored } from '../../registry/file-columns.ts';
 import { asksYes } from '../../terminal/confirm.ts';
 import { CommandError, EXIT, languageFor, tell } from '../../terminal/context.ts';
 import { newRegistryNote, noRegistryNote } from '../../terminal/output.ts';
-import { assertPlace, refusing } from '../../terminal/places.ts';
+import { assertOwn, assertPlace, refusing, removeOwn } from '../../terminal/places.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { recordAll, recordNobody } from '../../terminal/record-reading.ts';
 import { interruptible } from '../../terminal/signals.ts';
@@ -164,7 +164,7 @@ async function createListFile(path: string, columns: readonly string[]) {
   return {
     /**
      * Appends the rows of an imported file, after their own header. Writes nothing if there are no rows.
-     * @throws the system's error, for example if the disk is full
+     * @throws the system's error, for example if the disk is full or another import has replaced the file
      */
     async append(rows: Iterable<readonly (string | null)[]>): Promise<void> {
       let pending = formatCsvRow(columns);
@@ -179,11 +179,12 @@ async function createListFile(path: string, columns: readonly string[]) {
       if (isFirst) return;
       isEmpty = false;
       await handle.writeFile(pending);
+      assertOwn(path, handle.fd);
     },
     /** Closes the file, and deletes it if it is empty. */
     async close(): Promise<void> {
+      if (isEmpty) removeOwn(path, handle.fd);
       await handle.close();
-      if (isEmpty) await rm(path, { force: true });
     },
   };
 }

@@ -1,9 +1,9 @@
 /**
  * Failures survived: `make torture` runs each part beside a planted fault that it must catch, and writes the
- * table of bench/results/torture.md; of a part that runs alone, its lines. Options: `--only PART`
- * (repeatable), `--small`, `--seed 1`, `--out FILE`.
+ * table of bench/results/torture.md. Options: `--only PART` (repeatable), `--small`, `--seed 1`, and for all
+ * parts `--out FILE`.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -22,10 +22,12 @@ const { values } = parseArgs({
     out: { type: 'string' },
   },
 });
-const names = values.only.length > 0 ? values.only : Object.keys(PARTS);
-if (!names.every(isPart) || !Number.isSafeInteger(Number(values.seed))) {
-  const usage = `[--only PART]... [--small] [--seed N] [--out FILE]\nParts: ${Object.keys(PARTS).join(', ')}`;
-  process.stderr.write(`Usage: test/torture/main.ts ${usage}\n`);
+const isPartial = values.only.length > 0;
+const names = isPartial ? values.only : Object.keys(PARTS);
+const isUsable = !(isPartial && values.out !== undefined) && Number.isSafeInteger(Number(values.seed));
+if (!names.every(isPart) || !isUsable) {
+  const usage = '[--only PART]... [--small] [--seed N], or all parts with --out FILE';
+  process.stderr.write(`Usage: test/torture/main.ts ${usage}\nParts: ${Object.keys(PARTS).join(', ')}\n`);
   process.exit(2);
 }
 
@@ -52,8 +54,7 @@ for (const name of names) {
   outcomes.set(name, outcome);
 }
 const { out } = values;
-const previous = out !== undefined && existsSync(out) ? readFileSync(out, 'utf8') : '';
-const report = reportOf(outcomes, Object.keys(PARTS), previous);
+const report = reportOf(outcomes, Object.keys(PARTS));
 process.stderr.write(`\n${Math.ceil((Date.now() - started) / 60_000)} minutes\n`);
 process.stdout.write(report);
 if (out !== undefined) writeFileSync(out, report);

@@ -4,7 +4,7 @@ import { availableParallelism, cpus, release, type } from 'node:os';
 import { ROOT } from './faults.ts';
 import { isGood, type Outcome } from './figures.ts';
 
-const HEAD = ['Failure: faults looked for', 'How often', 'Found', 'Planted fault', 'Caught', 'Run', 'Part'];
+const HEAD = ['Failure: faults looked for', 'How often', 'Found', 'Planted fault', 'Caught', 'Part'];
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
 
@@ -22,19 +22,12 @@ function commit(): string {
 /**
  * @param outcomes of each part that ran, by its name
  * @param parts all of them, in the order of the table
- * @param previous the last report: the lines of other parts are taken over
  */
-export function reportOf(
-  outcomes: ReadonlyMap<string, Outcome>,
-  parts: readonly string[],
-  previous = '',
-): string {
-  const run = `${new Date().toISOString().slice(0, 10)}, ${commit()}`;
+export function reportOf(outcomes: ReadonlyMap<string, Outcome>, parts: readonly string[]): string {
   const rows = parts.flatMap((part) => {
     const outcome = outcomes.get(part);
-    if (outcome === undefined)
-      return previous.split(/(?<=\n)/).filter((line) => line.endsWith(`| ${part} |\n`));
-    if ('skipped' in outcome) return row([part, `not run: ${outcome.skipped}`, '', '', '', run, part]);
+    if (outcome === undefined) return [];
+    if ('skipped' in outcome) return row([part, `not run: ${outcome.skipped}`, '', '', '', part]);
     return outcome.figures.map((figure) =>
       row([
         figure.what,
@@ -42,18 +35,18 @@ export function reportOf(
         `${figure.lost}${isGood(figure) ? '' : ' **(not as promised)**'}`,
         figure.fault,
         figure.caught,
-        run,
         part,
       ]),
     );
   });
+  const run = `${new Date().toISOString().slice(0, 10)}, commit ${commit()}`;
   const processor = `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'})`;
   const machine = `${processor}, ${type()} ${release()}`;
   return [
     '# Failures survived\n\n',
     'For assessors: `make torture` causes these failures and looks for the faults that they leave. ',
     'It must catch each planted fault. `node test/torture/main.ts --only PART` runs one part. ',
-    `Measured with Node ${process.version}, ${machine}.\n\n`,
+    `Measured on ${run}, with Node ${process.version}, ${machine}.\n\n`,
     row(HEAD),
     row(HEAD.map(() => '---')),
     ...rows,

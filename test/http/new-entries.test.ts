@@ -266,9 +266,20 @@ test('what came after a change of cooperative is recorded there, but withdrawals
   await add(TRANSACTIONS, { ...SAVING, kind: 'withdrawal' });
   const { id } = (await app.send(`/members?identity_card=${nid(1)}&cooperative=2`)).json.results[0];
   await add(`/members/${id}/deliveries`, DELIVERY);
+  const loan = { member_id: '1', reference: 'L-1', amount: '1000', interest_rate: '10' };
+  const after = { ...loan, loan_start_date: '2025-06-01' };
+  assert.deepEqual(await refusal(post('/loans', after)), { loan_start_date: elsewhere });
+  const wrong = { ...after, amount: '0' };
+  const faults = { amount: ['Ensure this value is greater than 0.'], loan_start_date: elsewhere };
+  assert.deepEqual(await refusal(post('/loans', wrong)), faults);
+  await add('/loans', { ...after, member_id: id });
+  const { id: earlier } = await add('/loans', { ...loan, loan_start_date: '2025-05-31' });
+  const changed = await app.send(`/loans/${earlier}`, { method: 'PATCH', body: after });
+  assert.equal(changed.status, 200, changed.text);
   // Somebody who has left without joining another one may still have something to be recorded.
   await app.send('/members/2', { method: 'PATCH', body: { status: 'withdrawn' } });
   await add('/members/2/deliveries', { ...DELIVERY, reference: 'D-2' });
+  await add('/loans', { ...after, member_id: '2', reference: 'L-2' });
 });
 
 test('an import is not undone beneath such an entry, and an erasure forgets the kept response', async (context) => {

@@ -159,6 +159,11 @@ type BeginningKind = keyof typeof BEGINNINGS;
 /** True for kinds with entries that are refused after a transfer. */
 export const isBeginning = (kind: ImportKind): kind is BeginningKind => kind in BEGINNINGS;
 
+/** Error message for a single entry that is dated after the transfer. */
+export const AFTER_TRANSFER = 'The member had changed to another cooperative by then: record it there.';
+/** Reason why a SELECT of the transfers of one ended membership reads few rows. */
+export const FEW_TRANSFERS = 'changes of cooperative, where a membership has ended';
+
 /** Returns the date column of a row `r`, and SQL that is true if the row is dated after the transfer `t`. */
 export function beginningAfterTransfer(kind: BeginningKind, zone: TimeZone | undefined) {
   const { column, condition } = BEGINNINGS[kind];

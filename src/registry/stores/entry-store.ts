@@ -32,7 +32,12 @@ import {
 } from '../entries.ts';
 import { FILE_COLUMNS, type ImportKind } from '../file-columns.ts';
 import { ENDED_MEMBER_STATUSES, type Member } from '../members.ts';
-import { beginningAfterTransfer, transfersSql } from '../stored/former-ids-and-transfers.ts';
+import {
+  AFTER_TRANSFER,
+  beginningAfterTransfer,
+  FEW_TRANSFERS,
+  transfersSql,
+} from '../stored/former-ids-and-transfers.ts';
 import type { MemberStore } from './member-store.ts';
 import type { ReadModelFormat } from './read-model.ts';
 import { openColumnRefresh } from './refresh-read-model.ts';
@@ -181,12 +186,11 @@ function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
   const select = db.prepare<[{ memberId: number; at: number; kind: string | null }], object>(
     `SELECT 1 FROM (${transfersSql(REVERSED_ACTORS)}) t CROSS JOIN (SELECT @at AS ${column}, @kind AS kind) r
      WHERE t.member_id = @memberId AND ${isAfter} LIMIT 1`,
-    'changes of cooperative, where a membership has ended',
+    FEW_TRANSFERS,
   );
   return ({ id, status }: Member, at: number, entryKind: string | null, faults: FieldErrorList): void => {
     if (!ENDED_MEMBER_STATUSES.includes(status)) return;
-    if (select.get({ memberId: id, at, kind: entryKind }) !== undefined)
-      faults.add(column, 'The member had changed to another cooperative by then: record it there.');
+    if (select.get({ memberId: id, at, kind: entryKind }) !== undefined) faults.add(column, AFTER_TRANSFER);
   };
 }
 

@@ -13,7 +13,7 @@ import {
   toIdsParameter,
 } from '../../sqlite/list-pages.ts';
 import { type PageRequest, refuseFields } from '../../values/errors.ts';
-import { openChangeRecorder } from '../changes/record-changes.ts';
+import { openChangeRecorder, REVERSED_ACTORS } from '../changes/record-changes.ts';
 import {
   type LendingFilter,
   LOAN_FIELDS,
@@ -30,7 +30,14 @@ import {
   type PaymentValues,
   paidAfter,
 } from '../payments.ts';
-import { currentNumberSql } from '../stored/former-ids-and-transfers.ts';
+import {
+  AFTER_TRANSFER,
+  beginningAfterTransfer,
+  currentNumberSql,
+  ENDED,
+  FEW_TRANSFERS,
+  transfersSql,
+} from '../stored/former-ids-and-transfers.ts';
 import type { ReadModelFormat } from './read-model.ts';
 import { openColumnRefresh } from './refresh-read-model.ts';
 import { openRowStore, type StoreDependencies } from './row-store.ts';
@@ -186,6 +193,21 @@ const ifVisible = <Row extends { readonly cooperativeId: number }>(
   visible: Visible,
 ): Row | undefined => (row !== undefined && isVisible(visible, row.cooperativeId) ? row : undefined);
 
+/** Conflict of a new loan that begins after its member has changed to another cooperative. */
+function beginningElsewhere({ zone }: ReadModelFormat) {
+  const { column, isAfter } = beginningAfterTransfer('loans', zone);
+  return {
+    // Only for ended memberships are the transfers read.
+    sql: `SELECT 1 FROM (SELECT @${column} AS ${column}) r CROSS JOIN members m
+        ON m.id = @member_id AND m.status IN (${ENDED})
+      CROSS JOIN (${transfersSql(REVERSED_ACTORS)}) t ON t.member_id = m.id
+      WHERE @exceptId IS NULL AND ${isAfter} LIMIT 1`,
+    bound: FEW_TRANSFERS,
+    field: column,
+    message: AFTER_TRANSFER,
+  };
+}
+
 export function openLoans(db: Connection, dependencies: StoreDependencies) {
   const { snapshot, format } = dependencies;
   const refreshLoanHistory = openColumnRefresh(db, format, 'loans');
@@ -197,6 +219,7 @@ export function openLoans(db: Connection, dependencies: StoreDependencies) {
   const rows = openRowStore<LoanRecord, LoanValues>(db, dependencies, {
     entity: 'loans',
     fields: LOAN_FIELDS,
+    otherConflict: beginningElsewhere(format),
     find: (id, visible) => ifVisible(select.get(id), visible),
     complete: ({ memberId }) => ({
       ...selectCooperative.get(memberId),

@@ -51,8 +51,13 @@ interface RowDeclaration<Stored, Values> {
   readonly fields: Fields;
   /** Check for a conflict beyond references and unique columns. */
   readonly otherConflict?: {
-    /** SELECT of a conflicting row. Parameters have the names of columns, such as `@identity_card`. */
+    /**
+     * SELECT of a conflicting row. Parameters have the names of columns, such as `@identity_card`;
+     * `@exceptId` is the id of the row to write, or null for a new row.
+     */
     readonly sql: string;
+    /** Reason why the SELECT reads few rows; unset if it uses indexes only. */
+    readonly bound?: string;
     readonly field: string;
     readonly message: string;
   };
@@ -90,7 +95,8 @@ function openConflicts(
   const selectStored = db.prepare<[id: number], { cooperative: number }>(
     `SELECT ${cooperativeSql(entity, 'r')} AS cooperative FROM ${table} r WHERE r.id = ?`,
   );
-  const selectOther = other && db.prepare<[{ readonly [column: string]: unknown }], object>(other.sql);
+  const selectOther =
+    other && db.prepare<[{ readonly [column: string]: unknown }], object>(other.sql, other.bound);
   const inCooperative = owner === undefined ? '' : 'cooperative_id = @cooperative AND';
   const keys = unique
     .flatMap((columns) => fieldOf(columns.at(-1) as string) ?? [])
@@ -126,7 +132,8 @@ function openConflicts(
       else faults.add(name, 'This field must be unique.');
     }
     const columns = declared.map(({ column, property }) => [column, values[property] ?? null] as const);
-    if (other !== undefined && selectOther?.get(Object.fromEntries(columns)) !== undefined)
+    const written = { ...Object.fromEntries(columns), exceptId: exceptId ?? null };
+    if (other !== undefined && selectOther?.get(written) !== undefined)
       faults.add(other.field, other.message);
     return faults.fields;
   };

@@ -85,7 +85,7 @@ test('generated tables are as the code declares them, and no document lacks one'
 
 test('a generated table shows what the code declares', async () => {
   const of = (name: string) => withTables(`<!-- generated: ${name} -->\n<!-- end -->`);
-  assert.match(await of('settings'), /\n\| `PORT` \| `--port <n>` \| `8080` \| port to listen on/);
+  assert.match(await of('settings'), /\n\| `PORT`, `--port <n>` \| `8080` \| port to listen on/);
   assert.match(await of('commands'), /\n- `nid` `replace` `release`: /);
   for (const name of COMMANDS.keys()) {
     const [first = '', second] = name.split(' ');
@@ -94,7 +94,7 @@ test('a generated table shows what the code declares', async () => {
   }
   for (const scope of SCOPES) assert.ok((await of('scopes')).includes(`- \`${scope}\`: `), scope);
   for (const kind of IMPORT_KINDS)
-    assert.match(await of('import columns'), new RegExp(`\\n\\| ${kind} \\| `));
+    assert.match(await of('import columns'), new RegExp(`\\n- ${kind}: `));
   assert.match(
     await of('choices of columns'),
     /\n- payments, `method`: `cash` `bank` `mobile_money` `deduction`\n/,

@@ -36,6 +36,6 @@ test('a national ID in the texts of a note is hidden also where the text is cut'
 test('the documented kinds of notes are those of the code', () => {
   const reference = readFileSync(new URL('../../docs/import-reference.md', import.meta.url), 'utf8');
   const section = /^## Notes$([\s\S]*?)^## /m.exec(reference)?.[1] ?? '';
-  const kinds = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, kind]) => kind);
+  const kinds = [...section.matchAll(/^- `(\w+)`: /gm)].map(([, kind]) => kind);
   assert.deepEqual(kinds, Object.keys(NOTES));
 });

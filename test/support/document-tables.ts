@@ -7,7 +7,7 @@ import { REFUSALS, SCOPE_MEANINGS } from '../../src/access/api-keys.ts';
 import { describeColumns, IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
 import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';
 import { createProgram } from '../../src/program.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';
+import { IMPORT_KINDS } from '../../src/registry/file-columns.ts';
 import { SETTINGS, type Setting } from '../../src/runtime/config.ts';
 import { systemClock } from '../../src/runtime/scheduler.ts';
 import { UNAVAILABLE_REASONS } from '../../src/values/errors.ts';
@@ -24,12 +24,11 @@ const prose = (text: string): string => text.replace(/[<*]/g, '\\$&');
 
 function settings(): string {
   const rows = Object.entries<Setting>(SETTINGS).map(([name, setting]) => [
-    code(name),
-    setting.option === undefined ? '' : code(setting.option),
+    setting.option === undefined ? code(name) : `${code(name)}, ${code(setting.option)}`,
     setting.hasNoDefault === true ? setting.default : code(setting.default),
     setting.help,
   ]);
-  return table(['Setting', 'Option', 'Default', 'Meaning'], rows);
+  return table(['Setting', 'Default', 'Meaning'], rows);
 }
 
 /** The commands and groups of the first level. */
@@ -85,19 +84,8 @@ const scopes = (): string =>
 const refusals = (): string =>
   list(Object.entries(REFUSALS).map(([reason, meaning]) => [code(reason), meaning]));
 
-/** The columns whose values together identify a row. */
-const IDENTIFYING: { readonly [kind in ImportKind]: string } = {
-  cooperatives: 'code',
-  members: 'cooperative_code + identity_card',
-  production: 'cooperative_code + reference',
-  loans: 'cooperative_code + reference',
-  payments: 'cooperative_code + reference',
-  savings: 'cooperative_code + reference',
-};
-
 function importColumns(): string {
-  const rows = IMPORT_KINDS.map((kind) => [kind, describeColumns(kind), IDENTIFYING[kind]]);
-  return table(['Kind', 'Columns', 'What identifies a row'], rows);
+  return list(IMPORT_KINDS.map((kind) => [kind, describeColumns(kind)]));
 }
 
 /** The words that the registry stores in the columns of a choice. */

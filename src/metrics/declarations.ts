@@ -34,7 +34,7 @@ const histogramOfCounts = declare('histogram', [1, 2, 4, 8, 16, 32, 64, 128, 256
 
 export const DECLARATIONS = {
   registry_http_requests_total: counter(
-    'Requests answered, by template of the path (`unknown` if none matched), method and status',
+    'Requests answered; `route` is `unknown` if no path matched',
     'route',
     'method',
     'status',
@@ -44,11 +44,7 @@ export const DECLARATIONS = {
     'route',
     'method',
   ),
-  registry_refusals_total: counter(
-    'Requests refused with 401, 403, 429 or 503, by the `reason` of the log',
-    'status',
-    'reason',
-  ),
+  registry_refusals_total: counter('Requests refused with 401, 403, 429 or 503', 'status', 'reason'),
   registry_addresses_refused_often_total: counter(
     'How often keys were refused 100 times in a minute from one address, which the log names',
   ),
@@ -59,7 +55,7 @@ export const DECLARATIONS = {
   registry_limiter_bytes: gauge('Bytes of memory for the windows of the limiter'),
   registry_group_commit_writes: histogramOfCounts('Writes over HTTP that shared one transaction'),
   registry_group_commit_duration_seconds: histogramOfSeconds(
-    'Duration of a transaction of writes, in seconds, until it was on disk',
+    'Duration of a transaction of writes until it was on disk',
   ),
   registry_ledger_readings_total: counter(
     'Accesses to personal data: `recorded` in the access ledger, or `refused` because recording failed',
@@ -71,14 +67,10 @@ export const DECLARATIONS = {
   registry_ledger_files_replaced_total: counter(
     'Files of the access ledger that were damaged or removed, and replaced by new files',
   ),
-  registry_ledger_reserved_readings: gauge(
-    'Accesses, roughly, that still fit in the ledger on a full disk; absent before the first access',
-  ),
+  registry_ledger_reserved_readings: gauge('Accesses, roughly, that still fit in the ledger on a full disk'),
   registry_exports_running: gauge('Exports over HTTP that are being written or sent'),
   registry_searches_waiting: gauge('Searches by name that run or wait'),
-  registry_ready: gauge(
-    '1 if `/readyz` reports that the database and the access ledger answer and accept writes; else 0',
-  ),
+  registry_ready: gauge('1 if the database and the access ledger answer and accept writes; else 0'),
   registry_rows: gauge('Rows of the registry, by table', 'table'),
   registry_files_bytes: gauge('Bytes of all databases of the registry, with their write-ahead logs'),
   registry_wal_bytes: gauge("Bytes of the write-ahead log of the registry's own database"),
@@ -89,13 +81,11 @@ export const DECLARATIONS = {
   ),
   registry_read_model_outdated: gauge('1 if the read model is of another release: run `summarize`; else 0'),
   registry_feed_sequence: gauge('Number of the last event'),
-  registry_imports_running: gauge('Imports and dry runs under way, without their progress'),
+  registry_imports_running: gauge('Imports and dry runs under way'),
   registry_imports_staged_bytes: gauge('Bytes that running imports and dry runs have staged'),
-  registry_last_import_timestamp_seconds: gauge(
-    'Time of the last import, in epoch seconds; absent if there was none',
-  ),
+  registry_last_import_timestamp_seconds: gauge('Time of the last import; absent if there was none'),
   registry_last_backup_timestamp_seconds: gauge(
-    'Time of the last complete backup, in epoch seconds; absent if this machine made none',
+    'Time of the last complete backup; absent if this machine made none',
   ),
   registry_last_backup_verified: gauge('1 if `backup verify` has found the last backup sound; else 0'),
   registry_last_backup_present: gauge(
@@ -119,9 +109,9 @@ export const DECLARATIONS = {
   ),
   registry_event_loop_delay_max_seconds: gauge('Longest delay of the event loop since the last scrape'),
   registry_heap_bytes: gauge('Bytes of the JavaScript heap in use'),
-  process_cpu_seconds_total: counter('Processor time of the process, in user and system mode'),
+  process_cpu_seconds_total: counter('Processor time of the process'),
   process_resident_memory_bytes: gauge('Resident memory of the process'),
-  process_start_time_seconds: gauge('Start time of the process, in epoch seconds'),
+  process_start_time_seconds: gauge('Start time of the process'),
 } satisfies { readonly [name: string]: Declaration };
 
 export type MetricName = keyof typeof DECLARATIONS;

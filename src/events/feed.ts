@@ -52,7 +52,7 @@ export interface NarrowedFeedRequest extends FeedRequest {
 
 export type Feed = ReturnType<typeof openFeed>;
 
-/** Maximum number of cached full pages, which thousands of followers of an import may request. */
+/** Maximum number of cached full pages. After an import, thousands of followers may request one page. */
 const CACHED_PAGES = 64;
 /** Maximum number of events read for a filtered page. The next page continues after these events. */
 const MOST_READ = 10_000;

@@ -162,7 +162,7 @@ export interface LikelyDuplicate extends Likeness {
 /** Groups excluded from the comparison because too many members share a value. */
 export interface Crowd {
   readonly shared: 'phone' | 'name';
-  /** Number of phones, or of names with a date of birth. */
+  /** Number of shared phones, or of shared names with dates of birth. */
   readonly groups: number;
   readonly members: number;
 }

@@ -135,7 +135,7 @@ export const FILE_COLUMNS = byKind(columnsOf);
 /** Column of a rejects file that lists the faults of the row; an import ignores these texts. */
 export const FAULTS_COLUMN = 'registry_faults';
 
-/** Column of a rejects file with hashes of the files that refused the row; derived references use them. */
+/** Column of a rejects file: hashes of the files that refused the row, used in derived references. */
 export const FILE_COLUMN = 'registry_file';
 
 /** Column of a rejects file that marks a row refused because its file contained it twice. */

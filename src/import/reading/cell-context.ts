@@ -66,7 +66,7 @@ export interface CellContext {
   readonly nowSeconds: number;
   /** The current day in the zone, `YYYY-MM-DD`. */
   readonly today: string;
-  /** Order that a map names; undefined if no map names one. */
+  /** Order from a map; undefined without an order. */
   readonly dateOrder: DateOrder | undefined;
   readonly decimalMark: ',' | '.' | undefined;
   /** True for a file separated by semicolons, which usually has decimal commas. */

@@ -114,7 +114,7 @@ export function readPastDateTime(cell: string, context: CellContext): number | F
   return typeof instant === 'number' && instant > context.nowSeconds ? FUTURE_ERROR : instant;
 }
 
-/** Adds the evidence of a cell about the order of dates to the scan of its column. */
+/** Adds a cell's evidence about the order of day, month and year to the scan of the column. */
 export function collectDateForms(cell: string, { dates, shortDates }: ColumnSurvey): void {
   if (isInIsoOrder(cell)) return;
   const [, first = '', , second = '', third = ''] = NUMBERS.exec(cell) ?? [];
@@ -154,7 +154,7 @@ const mayBeginWithYear = ({ dates, shortDates: { first, last } }: ColumnSurvey):
 const isDayFirst = (survey: ColumnSurvey): boolean =>
   survey.dates.has('day first') || (survey.dates.has('short year, day first') && !mayBeginWithYear(survey));
 
-/** Returns the order of dates for a map; null if the dates are ambiguous, undefined if no order is needed. */
+/** Returns the `dates` of a map; null if the dates are ambiguous, undefined if no order is needed. */
 export function dateOrderOf(survey: ColumnSurvey): DateOrder | null | undefined {
   const { dates, shortDates } = survey;
   const hasShort = shortDates.first.size > 0;

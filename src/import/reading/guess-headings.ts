@@ -15,7 +15,7 @@ import { collectDateForms, dateOrderOf } from './dates.ts';
 import { decimalMarkOf } from './decimals.ts';
 import { foldHeading, nearestName } from './fold-and-misspellings.ts';
 
-// Ambiguities in the cells of known columns: order of dates, decimal mark, unknown words
+// Ambiguities in the cells of known columns: order of day and month, decimal mark, unknown words
 
 /** Maximum number of distinct words in a column of choices. More may be personal data. */
 const MOST_WORDS = 20;
@@ -57,7 +57,7 @@ export function createObserver(cells: CellContext) {
       else if (column.kind === 'decimal') column.parse(cell, numbers);
       else if (column.kind === 'choice') lookAtWord(column, cell);
     },
-    /** Returns the order of dates; null if the file is ambiguous, undefined if no order is needed. */
+    /** Returns the `dates` of the map; null if the file is ambiguous, undefined if no order is needed. */
     dates: () => dateOrderOf(survey),
     /** Returns the decimal mark; null if the file is ambiguous, undefined if no mark is needed. */
     decimal: () => decimalMarkOf(decimals),

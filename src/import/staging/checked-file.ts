@@ -65,7 +65,7 @@ const RELATED: { readonly [kind in ImportKind]?: string } = {
     AND e.line IN (SELECT line FROM staging.kept WHERE "column" = 'paid_amount')`,
 };
 
-/** Moves staged changes of values corrected by hand to the kept ones. */
+/** Moves staged changes of values corrected by hand to `staging.kept`. */
 function leaveCorrected(scope: FileScope): void {
   const { db, kind } = scope;
   if (!db.has('staging.changes')) return;

@@ -282,6 +282,20 @@ test('what came after a change of cooperative is recorded there, but withdrawals
   await add('/loans', { ...after, member_id: '2', reference: 'L-2' });
 });
 
+test('two memberships merged after a change of cooperative are one: what came after it belongs there', async (context) => {
+  const { app, add, load, command } = await start(context);
+  await app.send('/members/1', { method: 'PATCH', body: { registration_date: '2020-01-01' } });
+  const why = ['--yes', '--reason', 'test'];
+  const transfer = ['members', 'transfer', '1', '--to', 'B-2', '--code', 'N-1', '--on', '2025-05-01'];
+  assert.equal((await command(...transfer, ...why)).status, 0);
+  assert.equal((await command('cooperatives', 'merge', 'A-1', 'B-2', ...why)).status, 0);
+  const { id } = (await app.send(`/members?identity_card=${nid(1)}`)).json.results[0];
+  await app.send(`/members/${id}`, { method: 'PATCH', body: { status: 'withdrawn' } });
+  await add(`/members/${id}/deliveries`, DELIVERY);
+  const late = await load('production', `${PRODUCTION_HEADER}\nB-2,N-1,D-9,2025-06-02,5,\n`);
+  assert.equal(late.status, 0, late.out);
+});
+
 test('an import is not undone beneath such an entry, and an erasure forgets the kept response', async (context) => {
   const { post, command, value } = await start(context);
   const sent = { headers: { 'Idempotency-Key': 'k-1' } };

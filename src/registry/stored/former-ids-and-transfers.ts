@@ -128,16 +128,23 @@ const option = (name: keyof TransferOptions): string => `json_extract(o.options,
 /** SQL list of the statuses of ended memberships. */
 export const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');
 
+/** SQL of the id of a member, or of the member into which it was merged. */
+const remaining = (id: string): string => `coalesce((${redirectSql(MERGED_MEMBERS, id)}), ${id})`;
+/** SQL of the id of the membership that a transfer began. */
+const BEGUN = `(SELECT w.first_row FROM main.created_rows w
+  WHERE w.operation_id = o.id AND w.entity = 'members')`;
+
 /**
  * SELECT of `member_id, code, day` for each membership that a transfer ended. A membership merged into
- * another appears under the remaining one; a membership that became active again is omitted.
+ * another appears under the remaining one. Omitted are memberships that became active again, or that were
+ * merged with the membership that the transfer began.
  * @param reversed SELECT of actors whose changes do not count
  */
 export const transfersSql = (reversed: string): string =>
   `SELECT m.id AS member_id, ${option('to')} AS code, ${option('on')} AS day FROM main.operations o
-   CROSS JOIN main.members m
-     ON m.id = coalesce((${redirectSql(MERGED_MEMBERS, option('member'))}), ${option('member')})
+   CROSS JOIN main.members m ON m.id = ${remaining(option('member'))}
    WHERE o.kind = '${TRANSFER_KIND}' AND o.undone_at IS NULL AND m.status IN (${ENDED})
+     AND m.id IS NOT ${remaining(BEGUN)}
      AND NOT EXISTS (SELECT 1 FROM main.changes h WHERE h.entity = 'members' AND h.row_id = m.id
        AND h.field = 'status' AND h.id > o.last_change AND h.new NOT IN (${ENDED})
        AND h.actor NOT IN (${reversed}))`;

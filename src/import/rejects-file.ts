@@ -116,7 +116,8 @@ function createRejectedRows(
  * a formula marks them as text.
  */
 function keptAsText(cell: string, isNumber: boolean, isIdentityCard: boolean): string {
-  if (!isNumber) return /^(?:0\d+|\d{12,})$/.test(cell) ? `="${cell}"` : cell;
+  if (/^0\d+$/.test(cell) || (!isNumber && /^\d{12,}$/.test(cell))) return `="${cell}"`;
+  if (!isNumber) return cell;
   // A national ID stored as a number has lost digits, so it is written in a form that does not look complete.
   return isIdentityCard && /^\d{12,}$/.test(cell) ? Number(cell).toExponential().toUpperCase() : cell;
 }

@@ -46,6 +46,8 @@ test('cells of each type are the text that a CSV file has', async (t) => {
       value('float', 'value="1E20"', '1E+20') +
       value('percentage', 'value="0.185"', '18,50 %') +
       value('currency', 'value="1250.5"', '1 250,50 Frw') +
+      value('float', 'value="42"', '0042') +
+      value('date', 'date-value="2024-02-30T00:00:00"', '30/02/2024') +
       value('date', 'date-value="2024-03-31"', '31/03/2024') +
       value('date', 'date-value="2024-03-31T08:29:59.9996"', '31/03/24') +
       value('time', 'time-value="PT08H30M00S"', '08:30') +
@@ -58,10 +60,11 @@ test('cells of each type are the text that a CSV file has', async (t) => {
       cell('table:formula="of:=&quot;&quot;" office:value-type="string" office:string-value=""'),
   );
   assert.deepEqual(record?.cells, [
-    ...['0.29', '100000000000000000000', '18.5%', '1250.5', '2024-03-31', '2024-03-31T08:30:00'],
+    ...['0.29', '100000000000000000000', '18.5%', '1250.5', '0042'],
+    ...['2024-02-30T00:00:00', '2024-03-31', '2024-03-31T08:30:00'],
     ...['08:30:00', 'TRUE', 'Uwase', 'a  b\nc'],
   ]);
-  assert.deepEqual([...(record?.numbers ?? [])], [0, 1, 2, 3]);
+  assert.deepEqual([...(record?.numbers ?? [])], [0, 1, 2, 3, 4]);
 });
 
 test('notes and drawings in a cell are not its text, nor is a covered cell', async (t) => {

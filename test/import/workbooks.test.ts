@@ -1,6 +1,6 @@
 /** Excel workbooks: what their cells are read as (docs/import-reference.md#workbooks). */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type OpenOptions, openFile } from '../../src/import/files/open-file.ts';
@@ -69,6 +69,58 @@ test('numbers become the shortest decimal text with a point, and are named as nu
   }
 });
 
+test('a number that is shown with zeros in front has them, as in the sheet saved as CSV', async (context) => {
+  const shown = [
+    ['0000', '42', '0042'],
+    ['0000', '12345', '12345'],
+    ['0000', '0', '0000'],
+    ['#00', '7', '07'],
+    ['0000000000', '781234567', '0781234567'],
+    ['0000', '4.5', '4.5'],
+    ['0000', '-4', '-4'],
+    ['#,##0', '42', '42'],
+    ['00.00', '4', '4'],
+    ['00%', '0.05', '5%'],
+  ] as const;
+  const cells = shown.map(([, stored], style) => `<c s="${style}"><v>${stored}</v></c>`).join('');
+  const { texts, numbers } = await cellsOf(context, cells, { formats: shown.map(([format]) => format) });
+  assert.deepEqual(
+    texts,
+    shown.map(([, , text]) => text),
+  );
+  assert.equal(numbers.length, shown.length);
+});
+
+test('a code in a numeric cell is the one that is shown, also in the rejects', async (context) => {
+  const place = await startedPlace(context);
+  const rows = [
+    ['cooperative_code', 'member_code', 'reference', 'delivered_at', 'kg'],
+    ['A-1', 'M-1', 42, '2024-03-31', 7],
+    ['A-1', 'M-9', 43, '2024-03-31', 7],
+  ].map((cells, i) => {
+    const made = cells.map((cell, at) =>
+      typeof cell === 'string'
+        ? `<c t="str"><v>${cell}</v></c>`
+        : `<c s="${at === 2 ? 0 : 1}"><v>${cell}</v></c>`,
+    );
+    return `<row r="${i + 1}">${made.join('')}</row>`;
+  });
+  const workbook = workbookOf({
+    sheets: [{ name: 'S', rows: rows.join('') }],
+    formats: ['0000', '00'],
+  });
+  const rejects = join(place.folder, 'rejects.csv');
+  await place.load('production', workbook, '--skip-invalid', '--rejects', rejects);
+  const mended = readFileSync(rejects, 'utf8').replace('M-9', 'M-2');
+  assert.match(mended, /,"=""0043"{3},/);
+  const { status, err } = await place.load('production', mended);
+  assert.equal(status, 0, err);
+  assert.deepEqual(place.query('SELECT reference, grams FROM production_entries ORDER BY 1'), [
+    { reference: '0042', grams: 7000 },
+    { reference: '0043', grams: 7000 },
+  ]);
+});
+
 test('texts, booleans, errors and values of formulas become their text and are not numbers', async (context) => {
   const { texts, numbers } = await cellsOf(
     context,
@@ -108,6 +160,13 @@ test('dates are recognised by the format of the cell and rounded to the second',
   // Half past eight is not a fraction of a day that a computer can store.
   const time = await cellsOf(context, cells('45382.354166666664'), { formats });
   assert.deepEqual(time.texts?.slice(0, 7), Array(7).fill('2024-03-31T08:30:00'));
+});
+
+test('a day that does not exist, in a cell of type date, is not read as a later day', async (context) => {
+  for (const text of ['2024-02-30T00:00:00', '2023-02-29T08:30:00Z', '2024-03-31T24:00:00']) {
+    const { texts } = await cellsOf(context, `<c t="d"><v>${text}</v></c>`);
+    assert.deepEqual(texts, [text]);
+  }
 });
 
 test('days are counted from 1900 with its 29 February, or from 1904', async (context) => {

@@ -154,11 +154,12 @@ function numericContent({ value, style }: StoredCell, { styles, is1904 }: Workbo
   const stored = value.trim();
   if (stored === '') return { text: '' };
   const number = Number(stored);
-  const { kind, fractionDigits } = styles[style] ?? PLAIN;
+  const { kind, fractionDigits, integerDigits = 0 } = styles[style] ?? PLAIN;
   const date = kind === 'date' ? dateText(number, is1904) : undefined;
   if (date !== undefined) return { text: date };
   const text = kind === 'percent' ? percentText(number) : numberText(number);
   if (text === undefined) return { text: stored };
+  if (/^[0-9]+$/.test(text)) return { text: text.padStart(integerDigits, '0'), isNumber: true };
   const isRounded = fractionDigits !== undefined && fractionDigitsOf(text) > fractionDigits;
   return { text, isNumber: true, shown: isRounded ? roundText(text, fractionDigits) : undefined };
 }

@@ -139,6 +139,7 @@ function contentOf(attributes: Attributes, shown: string): CellContent {
       if (WORD.test(shown)) return { text: shown };
       const text = (type === 'percentage' ? percentText : numberText)(Number(value));
       if (text === undefined) return { text: value };
+      if (/^0[0-9]+$/.test(shown) && shown.endsWith(text)) return { text: shown, isNumber: true };
       const isRounded = text.includes('.') && shown !== '' && shown !== text;
       return { text, isNumber: true, shown: isRounded ? shown : undefined };
     }

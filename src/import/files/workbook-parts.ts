@@ -119,6 +119,8 @@ interface NumberStyle {
   readonly kind: 'number' | 'date' | 'percent';
   /** Displayed digits after the decimal point; undefined for a format that displays as many as fit. */
   readonly fractionDigits?: number;
+  /** Minimum of displayed digits before the point, filled up with zeros, as in a code such as 0042. */
+  readonly integerDigits?: number;
 }
 
 export const PLAIN: NumberStyle = { kind: 'number' };
@@ -156,7 +158,10 @@ function numberStyleOf(id: number, code: string | undefined): NumberStyle {
     /^[^0#?]*([0#?,]*[0#?])(?:\.([0#?]*))?(,?)[^0#?]*$/.exec(plain) ?? [];
   // A comma after the last digit divides the displayed number by 1,000.
   const digits = before === '' || last === ',' || /[eE]/.test(plain) ? undefined : after.length;
-  return withDigits(plain.includes('%') ? 'percent' : 'number', digits);
+  const style = withDigits(plain.includes('%') ? 'percent' : 'number', digits);
+  return digits === 0 && /^#*00+$/.test(before)
+    ? { ...style, integerDigits: before.replaceAll('#', '').length }
+    : style;
 }
 
 const withDigits = (kind: NumberStyle['kind'], fractionDigits: number | undefined): NumberStyle =>

@@ -31,11 +31,15 @@ const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString(
 /** Removes the time of midnight from a date. Columns of date-times read a date as midnight. */
 const withoutMidnight = (text: string): string => text.replace(/T00:00:00$/, '');
 
-/** Rounds an ISO date-time such as `2024-03-31T08:30:00.999`, found in cells of type date, to the second. */
+/**
+ * Rounds an ISO date-time such as `2024-03-31T08:30:00.999`, found in cells of type date, to the second.
+ * @returns any other text unchanged, also a day that does not exist, which `Date` would read as a later one
+ */
 export function roundedDate(text: string): string {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?$/.test(text)) return text;
   const ms = Date.parse(text.endsWith('Z') ? text : `${text}Z`);
-  return Number.isNaN(ms) ? text : withoutMidnight(isoOf(Math.round(ms / 1000)));
+  if (Number.isNaN(ms) || isoOf(Math.floor(ms / 1000)) !== text.slice(0, 19)) return text;
+  return withoutMidnight(isoOf(Math.round(ms / 1000)));
 }
 
 /**

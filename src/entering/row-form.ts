@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { input, numberInput, select } from '../desk/parts.ts';
 import type { Form, Visit } from '../desk/screen.ts';
+import { asTextCell } from '../formats/spreadsheet-cells.ts';
 import type { RowFault } from '../import/enter-row.ts';
 import { atDesk } from '../import/pages/findings.ts';
 import { TYPED_AGAIN } from '../registry/entries.ts';
@@ -143,16 +144,16 @@ export const submittedTexts = (row: FormRow, form: Form): { [column: string]: st
 /**
  * Returns the row in the format of import files: of a stored row, the key, the required values and the
  * changes; of a new row, the required and filled-in values. A date field has only a day, so an unchanged day
- * keeps the stored time.
+ * keeps the stored time. A stored text such as `-` is marked as text, since it would mean no value in a file.
  */
 export function rowOf(row: FormRow, texts: Texts): Map<string, string> {
   const { settled, stored } = row;
   const before = stored === undefined ? {} : formTexts(stored);
-  const values = new Map(Object.entries(settled));
+  const values = new Map(Object.entries(settled).map(([name, text]) => [name, asTextCell(text)]));
   for (const { name, isRequired } of askedColumns(row)) {
     const text = texts[name] ?? '';
     const isUnchanged = stored !== undefined && text === (before[name] ?? '');
-    if (isUnchanged && (isRequired || name === 'full_name')) values.set(name, stored[name] ?? '');
+    if (isUnchanged && (isRequired || name === 'full_name')) values.set(name, asTextCell(stored[name] ?? ''));
     else if (stored === undefined ? text !== '' || isRequired : !isUnchanged) values.set(name, text);
   }
   return values;

@@ -273,6 +273,31 @@ test('a changed weight leaves the time of a delivery as it was, which its field 
   ]);
 });
 
+test('a row is changed, and another one added, whose stored texts would mean something else in a file', async (context) => {
+  const { place, browser } = await begin(context);
+  const references = ['-', 'N/A', "'5", '5', '#REF!', '="6"'];
+  const quoted = (text: string) => text.replaceAll('"', '""');
+  const asCell = (text: string) => `"${quoted(`="${quoted(text)}"`)}"`;
+  const rows = references.map((reference) => `A-1,M-1,${asCell(reference)},2025-05-25,12\n`);
+  await place.load('production', `cooperative_code,member_code,reference,delivered_at,kg\n${rows.join('')}`);
+  const person = (await browser.find(nid(1))).path;
+  for (const [i] of references.entries()) {
+    const given = { delivered_at: '2025-05-25', kg: String(i + 1), product: '' };
+    await agree(browser, `${person}/change/production/${i + 1}`, given);
+  }
+  assert.deepEqual(
+    place.query('SELECT reference, grams FROM production_entries ORDER BY id'),
+    references.map((reference, i) => ({ reference, grams: (i + 1) * 1000 })),
+  );
+  const header = 'cooperative_code,identity_card,member_code,full_name';
+  await place.load('members', `${header}\nA-1,${nid(3)},${asCell('-')},Uwase Alice\n`);
+  const { path } = await browser.find(nid(3));
+  const given = { action: 'enter', delivered_at: '2025-05-25', kg: '7' };
+  assert.equal((await browser.post(`${path}/enter/production/3`, given)).status, 200);
+  await agree(browser, `${path}/enter/production/3`, given);
+  assert.equal(place.value('SELECT grams FROM production_entries WHERE member_id = 3'), 7000);
+});
+
 test('codes are found as they are stored, though typed in small letters, and no advice of files is given', async (context) => {
   const { place, browser } = await begin(context);
   const path = '/cooperative/A-1/enter/production';

@@ -98,12 +98,16 @@ function choicesOfColumns(): string {
   return list(rows);
 }
 
+/** Figures that follow from others, or that size hardly changes; all are in bench/results/country.json. */
+const LEFT_OUT = / rate \(|other files|page in the middle|, again /;
+
 /** What `make country` has measured, each size beside 200,000 members. */
 function sizesMeasured(): string {
   const entries = Object.values(readResults());
   const { headings, rows } = comparison(entries);
   const missing = listMissing(entries).map((line) => `\n- not measured: ${line}`);
-  return [table(headings, rows), ...missing].join('\n');
+  const chosen = rows.filter(([figure = '']) => !LEFT_OUT.test(figure));
+  return [table(headings, chosen), ...missing].join('\n');
 }
 
 /** Each table by the name that its region in a document gives. */

@@ -207,6 +207,25 @@ test('a service listens with many sockets, and a second one on the same port is 
   await assert.rejects(second, { code: 'EADDRINUSE' });
 });
 
+test('of services that begin at once on the same port, one listens', async () => {
+  const log = { refused: () => {}, closed: () => {} };
+  const begin = (port: number) => listen({ handler: () => {}, log, host: '127.0.0.1', port });
+  for (let ticks = 0; ticks < 4; ticks++) {
+    const free = await begin(0);
+    await free.close();
+    const { port } = free.address;
+    const begun = [begin(port)];
+    for (let passed = 0; passed < ticks; passed++) await new Promise<void>((next) => process.nextTick(next));
+    begun.push(begin(port));
+    const outcomes = await Promise.allSettled(begun);
+    for (const outcome of outcomes) if (outcome.status === 'fulfilled') await outcome.value.close();
+    const [first, second] = outcomes.map((outcome) =>
+      outcome.status === 'fulfilled' ? 'listens' : outcome.reason.code,
+    );
+    assert.deepEqual([first, second], ['listens', 'EADDRINUSE'], `${ticks} ticks later`);
+  }
+});
+
 test('further connections are closed, and those that nobody uses make room for the next', async (context) => {
   const { port, closed } = await startSmall(context, (_incoming, outgoing) => void outgoing.write('begun'));
   const busy: Socket[] = [];

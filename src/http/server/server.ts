@@ -20,7 +20,7 @@ import {
   type Server as SocketServer,
 } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
-import { setImmediate as nextIteration } from 'node:timers/promises';
+import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
 import { failBody } from '../declare/request-body.ts';
 import { badRequest, bodyTooLarge, HttpError, IS_FOLLOWED } from '../declare/response.ts';
 import { METHODS } from '../declare/route.ts';
@@ -492,20 +492,53 @@ const listening = (server: SocketServer, options: ListenOptions): Promise<void> 
 const closed = (server: SocketServer): Promise<void> =>
   new Promise((resolve) => server.close(() => resolve()));
 
+const TURN_POLL_MS = 5;
+const TURN_MOST = 400;
+
+/**
+ * Waits until no other service checks or takes the port. A socket without a file marks the turn: it belongs to
+ * the same network as the port, and the system removes it with the process.
+ * @returns a function that ends the turn
+ * @throws (as rejection) the system's error after two seconds
+ */
+async function takeTurn(port: number): Promise<() => Promise<void>> {
+  for (let left = TURN_MOST; ; left--) {
+    const turn = createSocketServer();
+    try {
+      await listening(turn, { path: `\0cooperative-registry:${port}` });
+      return () => closed(turn);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || left === 0) throw error;
+      await sleep(TURN_POLL_MS);
+    }
+  }
+}
+
+/**
+ * Listens on an address, which sockets of this process may then share. reusePort alone would let another service
+ * share the port by mistake, so a probe checks that the port is free.
+ */
+async function listenAlone(server: Server, { host, port }: Address): Promise<void> {
+  const endTurn = await takeTurn(port);
+  try {
+    const probe = createSocketServer();
+    await listening(probe, { host, port });
+    await closed(probe);
+    await listening(server, { host, port, reusePort: true });
+  } finally {
+    await endTurn();
+  }
+}
+
 /**
  * Listens with a server, and with further sockets that pass connections to the server.
  * @returns a function that stops accepting connections, and resolves when all connections are closed
  * @throws (as rejection) the system's error if another process uses the address, or permission is missing
  */
 async function listenTogether(server: Server, { host, port }: Address): Promise<() => Promise<void>> {
-  // reusePort alone would let another service share the port by mistake, so a probe checks that the port is
-  // free. For port 0, the system chooses a free port.
-  if (CAN_SHARE && port !== 0) {
-    const probe = createSocketServer();
-    await listening(probe, { host, port });
-    await closed(probe);
-  }
-  await listening(server, { host, port, reusePort: CAN_SHARE });
+  // For port 0, the system chooses a free port.
+  if (CAN_SHARE && port !== 0) await listenAlone(server, { host, port });
+  else await listening(server, { host, port, reusePort: CAN_SHARE });
   const chosen = (server.address() as AddressInfo).port;
   const further = Array.from({ length: CAN_SHARE ? LISTENERS - 1 : 0 }, () =>
     createSocketServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {

@@ -5,7 +5,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSy
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
-import { ROOT, readDeployed, replaceAll } from './programs.ts';
+import { missing, ROOT, readDeployed, replaceAll } from './programs.ts';
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
 const skip = process.getuid?.() !== 0 && 'Only root can install.';
@@ -146,4 +146,22 @@ test('two releases: the sums of another one verify nothing, and say so', (contex
   });
   assert.equal(status, 1);
   assert.match(stderr, /no file was verified/);
+});
+
+test('a spare machine fetches no folder of a backup that is being written or was killed', {
+  skip: missing('rsync'),
+}, (context) => {
+  const folder = temporaryFolder(context);
+  const complete = '000001-2026-11-22T11-17-24Z';
+  for (const name of [complete, '000002-2026-11-22T17-17-24Z.incomplete-42'])
+    mkdirSync(join(folder, 'backups', name), { recursive: true });
+  const page = readFileSync(join(ROOT, 'docs/spare-machine.md'), 'utf8');
+  const [line = ''] = /^ *rsync .* first:\/var\/backups\/registry\/ .*$/m.exec(page) ?? [];
+  const command = replaceAll(line, [
+    ['--chown=registry:', ''],
+    ['first:/var/backups/registry/', join(folder, 'backups/')],
+    ['/var/backups/first/', join(folder, 'fetched/')],
+  ]);
+  execFileSync('sh', ['-euc', command], { stdio: 'pipe' });
+  assert.deepEqual(readdirSync(join(folder, 'fetched')), [complete]);
 });

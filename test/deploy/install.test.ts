@@ -132,6 +132,25 @@ test('a command without the name ends, and leaves the files as they were', (cont
     }
 });
 
+test('others can read what is unpacked, even by an administrator whose files are private', (context) => {
+  const lines = DOCUMENT.match(/\bumask 022 && tar .*?-C \S+|\btar -xzf .*?-C \S+/g) ?? [];
+  assert.equal(lines.length, 2);
+  for (const line of lines) {
+    const folder = temporaryFolder(context);
+    const archived = join(folder, 'cooperative-registry-2.0.0');
+    const installed = join(folder, 'installed');
+    for (const each of [archived, installed]) mkdirSync(each);
+    writeFileSync(join(archived, 'program'), '', { mode: 0o664 });
+    const archive = `${archived}-linux-x64.tar.gz`;
+    execFileSync('tar', ['-czf', archive, '-C', folder, 'cooperative-registry-2.0.0']);
+    const command = replaceAll(line, [['/usr/local/lib', installed]]);
+    execFileSync('sh', ['-euc', `RELEASE=2.0.0\numask 077\n${command}`], { cwd: folder });
+    const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
+    const unpacked = join(installed, 'cooperative-registry-2.0.0');
+    assert.deepEqual([modeOf(unpacked), modeOf(join(unpacked, 'program'))], ['755', '644'], line);
+  }
+});
+
 test('two releases: the sums of another one verify nothing, and say so', (context) => {
   const folder = temporaryFolder(context);
   const [, check] = /^ *(sha256sum [^&\n]*?) *(?:&&.*)?$/m.exec(DOCUMENT) ?? [];

@@ -496,8 +496,8 @@ const TURN_POLL_MS = 5;
 const TURN_MOST = 400;
 
 /**
- * Waits until no other service checks or takes the port. A socket without a file marks the turn: it belongs to
- * the same network as the port, and the system removes it with the process.
+ * Waits until no other service checks or takes the port. A socket without a file marks the turn: it belongs
+ * to the same network as the port, and the system removes it with the process.
  * @returns a function that ends the turn
  * @throws (as rejection) the system's error after two seconds
  */
@@ -515,8 +515,8 @@ async function takeTurn(port: number): Promise<() => Promise<void>> {
 }
 
 /**
- * Listens on an address, which sockets of this process may then share. reusePort alone would let another service
- * share the port by mistake, so a probe checks that the port is free.
+ * Listens on an address, which sockets of this process may then share. reusePort alone would let another
+ * service share the port by mistake, so a probe checks that the port is free.
  */
 async function listenAlone(server: Server, { host, port }: Address): Promise<void> {
   const endTurn = await takeTurn(port);

@@ -107,8 +107,8 @@ export const orderLinks =
   };
 
 /**
- * Returns a page of a list in the requested order, missing values last. Stores have a single order, so any
- * other order reads and sorts the entire list, such as all members of a cooperative.
+ * Returns a page of a list in the requested order, missing values last. Stores have a single order; for any
+ * other, this reads and sorts the entire list, such as all members of a cooperative.
  * @param valueIn returns a row's value in the sorted column; undefined for the order of the store
  */
 export async function listInOrder<Row>(

@@ -29,7 +29,7 @@ function countMs(clock: Clock): () => number {
 interface StoredSecret<T> {
   /** SHA-256 of the secret; the secret itself is not stored. */
   readonly digest: Buffer;
-  /** Milliseconds of `countMs`. */
+  /** End of the secret, in milliseconds as `countMs` counts them. */
   endsAtMs: number;
   readonly value: T;
 }

@@ -224,7 +224,7 @@ function linksTo(visit: Visit, members: readonly FoundMember[]): Html[] {
   });
 }
 
-/** @param isOther true if the user confirmed a different plan */
+/** @param isOther true if this plan is not the one that the user confirmed */
 function planPage(
   visit: Visit,
   entering: Entering,

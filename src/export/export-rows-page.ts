@@ -1,4 +1,4 @@
-/** Part of the desk's page of a cooperative that downloads rows as a file, like the command `export`. */
+/** Part of a cooperative's page at the desk: downloads rows as a file, like the command `export`. */
 
 import { form, refuseGiven, select } from '../desk/parts.ts';
 import type { Action, PagePart, Visit } from '../desk/screen.ts';

@@ -14,7 +14,7 @@ const OLDEST_BACKUP_SECONDS = 26 * 3_600;
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
 /** Records from further in the future show that the clock is or was wrong. */
 const AHEAD_SECONDS = 60;
-/** Minimum number of a key's requests refused in a day that is an issue. */
+/** A key with at least this number of refused requests in a day is an issue. */
 const REFUSED_OFTEN = 100;
 /** Maximum number of keys or files that an issue names. */
 const NAMED = 3;

@@ -159,7 +159,7 @@ export function readOperatedTables(db: Connection, operation: Operation): Operat
 const memberIdSql = ({ entity, owner }: Table): string =>
   owner === undefined ? (entity === 'members' ? 't.id' : 'NULL') : memberSql(entity as OwnedEntity, 't');
 
-/** JSON key and SQL value of the row `t`'s account number or loan reference, by entity. */
+/** JSON key, and SQL of the account number or loan reference of the row `t`, by entity. */
 const PART_OF: { readonly [entity in ChangedEntity]?: string } = {
   payments: "'loan_reference', (SELECT reference FROM main.loans WHERE id = t.loan_id)",
   savings: "'account_number', (SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)",

@@ -43,7 +43,8 @@ export interface UndoBlocker {
   /** Label of the row: never a national ID. */
   readonly row: string;
   /**
-   * `changed`: the row was changed since, or a former number finds a number that only this row has.
+   * `changed`: the row was changed since, or a former number leads to its number, which no membership would
+   * have after the undo.
    * `refers`: the row belongs to a row that the operation created.
    * `taken`: the row has a member code, national ID, reference or number that the undo would restore in
    * another row.

@@ -1,7 +1,8 @@
 /**
- * Reserves room in the open file for accesses while the disk is full (docs/ledger.md#a-full-disk). Accesses
- * only use free pages that the file already has on disk, so that the write-ahead log can always be moved into
- * the file. When free pages run short, the file grows; if the disk is full, a step of the reserve is freed.
+ * Reserves room in the open file for accesses made while the disk is full (docs/ledger.md#a-full-disk).
+ * Accesses only use free pages that the file already has on disk, so that the write-ahead log can always be
+ * moved into the file. When free pages run short, the file grows; if the disk is full, a step of the reserve
+ * is freed.
  */
 import type { Connection } from '../sqlite/connection.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';

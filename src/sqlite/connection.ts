@@ -228,7 +228,7 @@ export class Connection {
     this.transaction = new Transactions(raw);
   }
 
-  /** @param bound reason why the statement touches few rows, if it sorts, aggregates, skips or scans */
+  /** @param bound why the statement touches few rows; required if it sorts, aggregates, skips or scans */
   prepare<Params extends unknown[], Row = unknown>(sql: string, bound?: string): Statement<Params, Row> {
     const planned = this.planned(sql, bound);
     return new Statement(() => this.raw.prepare(planned));

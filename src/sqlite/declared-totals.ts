@@ -106,7 +106,7 @@ export function sumsSql({ rows, key, sums }: Totals, where = 'true'): string {
     GROUP BY ${keys.map((_, i) => i + 1).join(', ')}`;
 }
 
-/** INSERT that adds many rows `r` which no trigger has added. @param where SQL condition for rows */
+/** INSERT that adds to the totals many rows `r` that no trigger has added. @param where condition on rows */
 export const addRowsSql = (totals: Totals, where?: string): string =>
   `INSERT INTO main.${totals.table} (${names(totals)})
    ${sumsSql(totals, where)} ${upsert(totals)}`;

@@ -38,7 +38,7 @@ export const RESTART_MESSAGE = object(
     type: literal('feed.restarted'),
     timestamp: TIMESTAMP,
     data: object({
-      epoch: string({ description: 'The new epoch.' }),
+      epoch: string({ description: 'Epoch in which the endpoint continues.' }),
       last_sequence: sequence('The next message is about an event after this one.'),
     }),
   },

@@ -194,7 +194,7 @@ const LEGAL_SEGMENT = /^[A-Za-z0-9_.-]+$/;
 
 type Router = (path: string) => Match | undefined;
 
-/** @throws Error at start-up for two routes of a method and path, or two parameter names in a position */
+/** @throws Error at start-up if two routes have the same method and path, or name a parameter differently */
 export function createRouter(routes: readonly Route[]): Router {
   const root = newNode();
   for (const route of routes) addRoute(root, route);

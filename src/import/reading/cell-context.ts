@@ -73,7 +73,7 @@ export interface CellContext {
   readonly isSeparatedBySemicolons: boolean;
   /** True for a cell that a workbook stores as a number. */
   readonly isNumber: boolean;
-  /** Unknown words of a column of choices so far, folded; undefined if messages must not show any. */
+  /** Unknown words found so far in a column of choices, folded; undefined if messages must not show any. */
   readonly unknownWords: Set<string> | undefined;
   /** Evidence from the entire column; undefined until the column has been scanned. */
   readonly survey: ColumnSurvey | undefined;

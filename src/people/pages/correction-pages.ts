@@ -125,7 +125,7 @@ function fieldsOf(
   }
 }
 
-/** Labels of submitted values, except memberships, which the list of changes names. */
+/** Labels of submitted values. Memberships have none, because the list of changes names them. */
 const LABELS: { readonly [field: string]: Message } = {
   current: say('The right national ID'),
   on: say('Day'),
@@ -191,7 +191,7 @@ const action =
 /**
  * Returns the action of a declared correction, which reads form fields with the names of the correction's
  * values.
- * @param ofPerson value that is this person's national ID instead
+ * @param ofPerson value taken from this person's national ID, not from the form
  */
 function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'nid'): Action {
   const { takes, mayTake } = CORRECTIONS[correction];

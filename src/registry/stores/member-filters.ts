@@ -24,7 +24,7 @@ interface ListParameters {
   readonly identityCard: string | null;
   readonly memberCode: string | null;
   readonly mobile: string | null;
-  /** Cooperative of the code, if the list covers only one cooperative. */
+  /** Cooperative in which the code is searched, if the list covers only one. */
   readonly cooperativeId: number | null;
   readonly cooperatives: string | null;
   readonly status: string | null;

@@ -15,9 +15,8 @@ const CONNECTIONS = process.argv[2] ?? '1500';
 const SLOW_CLIENTS = process.argv[3] ?? '1000';
 const SECONDS = 6;
 const REPLACING = `import { registerHooks } from 'node:module';
-const source = \`export const SAMPLE_MS = 20; export class Overload {
-  isLasting = false; isCalm = true; sample() {} polled() {} refuses() { return false; } }\`;
-registerHooks({ load: (url, context, next) => url.endsWith('/middleware/overload.ts')
+const source = 'export const openOverloadGuard = () => ({ refuse() {}, start() {}, stop() {} });';
+registerHooks({ load: (url, context, next) => url.endsWith('/server/refuse-overload.ts')
   ? { format: 'module', source, shortCircuit: true } : next(url, context) });`;
 
 const run = promisify(execFile);

@@ -9,6 +9,7 @@ import {
   type Page as Rows,
 } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';
+import { mayContainIdentityCard } from '../values/identity-card.ts';
 import { say } from '../values/message.ts';
 import { parseSearch } from '../values/search-words-and-typos.ts';
 import { type Column, form, input, select } from './parts.ts';
@@ -57,9 +58,11 @@ export const filterAction =
     const query = new URLSearchParams();
     const text = form.get('text');
     if (text !== '') query.set('search', String(visit.session.searches.of(text)));
-    // Values of choices are words such as `active`, or names of districts.
-    for (const name of ['sort', ...names])
-      if (/^[\p{L}_ '’-]+$/u.test(form.get(name))) query.set(name, form.get(name));
+    // Values of choices are words such as `active`, or names of districts, which are free text.
+    for (const name of ['sort', ...names]) {
+      const value = form.get(name);
+      if (value !== '' && !mayContainIdentityCard(value)) query.set(name, value);
+    }
     return { goTo: query.size === 0 ? pathOf(visit) : `${pathOf(visit)}?${query}` };
   };
 

@@ -52,6 +52,19 @@ async function begin(
 const textOf = (html: string): string => html.replace(/<[^>]*>/g, '').trim();
 const expectedIn = (page: string): string => /name="expected" value="([^"]+)"/.exec(page)?.[1] ?? '';
 
+test('the list of cooperatives is narrowed to a district of any name', async (context) => {
+  const { place, browser } = await begin(context);
+  const districts = ['Zone 2 (Huye)', 'St. Paul & Muhanga', 'Huye'];
+  const rows = districts.map((district, i) => `C-${i},Cyizere ${i},${district}\n`);
+  await place.load('cooperatives', `code,name,district\n${rows.join('')}`);
+  for (const [i, district] of districts.entries()) {
+    const { headers } = await browser.post('/cooperatives', { action: 'filter', text: '', district });
+    const { text } = await browser.get(headers.location ?? '');
+    const codes = [...text.matchAll(/class="hit" href="\/cooperative\/([^"]+)"/g)].map(([, code]) => code);
+    assert.deepEqual(codes, [`C-${i}`], district);
+  }
+});
+
 test('a cooperative is shown as plots with their figures, in the numbers of the language', async (context) => {
   const { browser, readings } = await begin(context);
   const { text } = await browser.get('/cooperative/A-1');

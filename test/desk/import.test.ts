@@ -1,8 +1,9 @@
 /** Files given to the desk: read by a chosen map, checked, imported and undone (docs/desk.md#import). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { formatDate, KIGALI } from '../../src/values/date-time.ts';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
-import { fill, give, openedDesk, settled, submit } from '../support/desk-import.ts';
+import { fill, give, openedDesk, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
 import { member, members, nid, startedPlace } from '../support/importing.ts';
 
 test('a warning is looked at before the file is imported', async (context) => {
@@ -43,6 +44,34 @@ test('of a file with bad rows the good ones come in, and the others are download
   assert.match(good.text, /value="import"/);
   await submit(browser, path, 'import');
   assert.equal(value('SELECT count(*) FROM members'), 4);
+});
+
+test('the day until which a file counts repayments is counted to its end, and today until now', async (context) => {
+  const { databaseFile, value, load } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const header =
+    'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,loan_start_date';
+  const today = formatDate(SAMPLES_MS / 1000, KIGALI);
+  for (const [reference, day] of [
+    ['L-1', '2024-02-28'],
+    ['L-2', today],
+  ] as const) {
+    const loan = `${header}\nA-1,M-1,${reference},1000,12,approved,400,2024-01-02\n`;
+    const { path } = await give(browser, 'loans.csv', loan);
+    await submit(browser, path, 'check', { 'constant-paid_until': day });
+    const again = await browser.get(`${path}?choose=yes`);
+    if (day !== today) assert.match(again.text, /name="constant-paid_until"[^>]*value="2024-02-28"/);
+    await submit(browser, path, 'import');
+  }
+  const end = 'SELECT paid_until FROM loans WHERE reference =';
+  assert.equal(value(`${end} 'L-1'`), Date.parse('2024-02-28T23:59:59+02:00') / 1000);
+  const untilNow = Number(value(`${end} 'L-2'`)) - SAMPLES_MS / 1000;
+  assert.ok(untilNow >= 0 && untilNow < 3600, `${untilNow}`);
+  const payments = 'cooperative_code,loan_reference,reference,amount,method,paid_at\nA-1,L-1,P-1,400,cash,';
+  const counted = await load('payments', `${payments}2024-02-28T10:00:00\n`);
+  assert.match(counted.err, /paid_at/);
+  assert.equal(counted.status, 1);
+  assert.equal((await load('payments', `${payments}2024-02-29\n`)).status, 0);
 });
 
 test('totals that could not be compared are said, by the name of the column', async (context) => {

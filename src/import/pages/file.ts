@@ -4,6 +4,7 @@ import { failure, form, input, select } from '../../desk/parts.ts';
 import type { Action, Form, Page, Screen, Visit } from '../../desk/screen.ts';
 import { IMPORT_KINDS } from '../../registry/file-columns.ts';
 import { nameOf } from '../../registry/pages/stored-values.ts';
+import { formatDate } from '../../values/date-time.ts';
 import { type Html, html } from '../../values/html.ts';
 import { say } from '../../values/message.ts';
 import { cellContext } from '../reading/cell-context.ts';
@@ -210,7 +211,8 @@ export const IMPORT_FILE: Screen = {
       const { proposal } = file.proposing;
       if (proposal === undefined) return { goTo: pathOf(file) };
       const { kind } = proposal.document;
-      const map = chosenMap(proposal, fields);
+      const { zone } = visit.desk.config;
+      const map = chosenMap(proposal, fields, formatDate(visit.now, zone));
       const replaces = Number(fields.get('replaces')) || undefined;
       const chosen = { map, replaces, skipInvalid: false, skipsHidden: fields.get('skip_hidden') === 'yes' };
       deskFilesOf(visit).give(file, chosen);
@@ -220,7 +222,7 @@ export const IMPORT_FILE: Screen = {
         }),
       );
       if (repeatedColumns.length > 0) return choices(visit, file, repeatedColumns);
-      const layout = parseMap(map, { kind, cells: cellContext(visit.desk.config.zone, visit.now) });
+      const layout = parseMap(map, { kind, cells: cellContext(zone, visit.now) });
       if (!('kind' in layout)) {
         const faults = layout.map((fault) => describeFault(visit, fault));
         return choices(visit, file, faults);

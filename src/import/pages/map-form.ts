@@ -99,7 +99,9 @@ function submittedValues(proposal: MapProposal, submitted: ImportChoices | undef
     ...Object.values<ColumnEntry>(columns).flatMap((entry): [string, string][] =>
       entry === null || typeof entry === 'string' ? [] : [[FIELD.round(entry.column), 'yes']],
     ),
-    ...Object.entries<string>(constants).map(([column, value]) => [FIELD.constant(column), value] as const),
+    ...Object.entries<string>(constants).map(
+      ([column, value]) => [FIELD.constant(column), value.replace(LAST_SECOND, '')] as const,
+    ),
     ...proposal.unknownWords.flatMap(({ column, words }) =>
       words.map((word, place) => [FIELD.word(column, place), values[column]?.[word]] as const),
     ),
@@ -110,8 +112,22 @@ function submittedValues(proposal: MapProposal, submitted: ImportChoices | undef
   return (field) => fields.get(field);
 }
 
-/** @returns the map as JSON, without the fields that the user left empty */
-export function chosenMap(proposal: MapProposal, form: Form): string {
+const LAST_SECOND = 'T23:59:59';
+
+/**
+ * Returns the end of the day until which a file counts repayments, so that a payment at any time of that day
+ * does not count again. Today has not ended: without a value, the balance is that of the import.
+ */
+function endOf(day: string, today: string): string {
+  if (day === today) return '';
+  return /^\d{4}-\d\d-\d\d$/.test(day) ? day + LAST_SECOND : day;
+}
+
+/**
+ * @param today `YYYY-MM-DD`
+ * @returns the map as JSON, without the fields that the user left empty
+ */
+export function chosenMap(proposal: MapProposal, form: Form, today: string): string {
   const { document, headings, unknownWords } = proposal;
   const places = placesOnForm(proposal);
   const columns = headings.flatMap(({ text, column, isNameable }, place): [string, string | null][] => {
@@ -121,7 +137,8 @@ export function chosenMap(proposal: MapProposal, form: Form): string {
   const readColumns = columns.map(([, column]) => column);
   const offered = offeredConstants(proposal).map(({ name }) => name);
   const constants = [...neededConstants(proposal), ...offered].flatMap((column) => {
-    const value = form.get(FIELD.constant(column));
+    const given = form.get(FIELD.constant(column));
+    const value = column === 'paid_until' ? endOf(given, today) : given;
     return value === '' || readColumns.includes(column) ? [] : [[column, value] as const];
   });
   const values = unknownWords.flatMap(({ column, words }) => {

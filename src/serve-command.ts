@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { composeRegistry } from './compose.ts';
 import { removeStaleStaging } from './import/staging/import-session.ts';
-import { type CliContext, noRegistryHere, tell } from './terminal/context.ts';
+import { type CliContext, EXIT, noRegistryHere, tell } from './terminal/context.ts';
 import { newRegistryNote } from './terminal/output.ts';
 import { showingNobody } from './terminal/record-reading.ts';
 import { acting, type Run } from './terminal/run.ts';
@@ -35,6 +35,7 @@ async function serve(run: Run<ServeOptions>): Promise<void> {
     for (const { name, address: at } of registry.serving)
       err(`Serving ${name} on http://${shownAddress(at)}/${name}\n`);
     registry.note(`listening on ${shownAddress(address)}`);
+    endCrashesWith(EXIT.crashed);
     const failure = await Promise.race([stopped, registry.failed]);
     registry.note(failure === undefined ? 'stopping' : failure.message);
     if (failure !== undefined) throw failure;
@@ -45,6 +46,15 @@ async function serve(run: Run<ServeOptions>): Promise<void> {
     // A thread that waits for the disk would keep the process alive.
     if (!registry.isRecording()) process.kill(process.pid, 'SIGKILL');
   }
+}
+
+/** Changes the exit status of an uncaught error, which Node prints. Node's own status is that of a refusal. */
+function endCrashesWith(status: number): void {
+  process.once('uncaughtExceptionMonitor', () =>
+    process.once('exit', () => {
+      process.exitCode = status;
+    }),
+  );
 }
 
 const shownAddress = ({ address, family, port }: AddressInfo): string =>

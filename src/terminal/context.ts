@@ -56,7 +56,7 @@ export const print = (context: CliContext, text: Text): void =>
   void context.out(`${translate(context, text)}\n`);
 
 /** Exit statuses (docs/operating.md#commands); `partly` means an incomplete access ledger. */
-export const EXIT = { done: 0, refused: 1, usage: 2, partly: 3 } as const;
+export const EXIT = { done: 0, refused: 1, usage: 2, partly: 3, crashed: 4 } as const;
 
 /** Error that ends a command with an exit status. The message, unless empty, is printed to standard error. */
 export class CommandError extends Error {

@@ -26,6 +26,19 @@ test('a service limits its memory however it is started, and keeps its id and wh
   assert.match(readFileSync(`/proc/${other.server.child.pid}/environ`, 'utf8'), /semi-space-size=4/);
 });
 
+test('a service that crashes ends with a status after which the unit starts it again', async (context) => {
+  const unit = readFileSync('deploy/cooperative-registry.service', 'utf8');
+  const [, final = ''] = /^RestartPreventExitStatus=(.*)$/m.exec(unit) ?? [];
+  assert.deepEqual(final.split(' '), ['1', '2']);
+  const fault = 'process.once("SIGUSR2", () => { throw new Error("a fault of the program"); })';
+  const { server } = await serve(context, {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}`,
+  });
+  server.child.kill('SIGUSR2');
+  assert.equal(await server.ended, 4);
+  assert.match(server.output(), /Error: a fault of the program\n {4}at /);
+});
+
 test('disabling a key while the server runs is effective from the next request', async (context) => {
   const { server, port, keys, env } = await serve(context);
   assert.ok(server.output().includes(`Created a new, empty registry at ${env.REGISTRY_DB}.\n`));

@@ -48,7 +48,7 @@ async function serve(run: Run<ServeOptions>): Promise<void> {
   }
 }
 
-/** Changes the exit status of an uncaught error, which Node prints. Node's own status is that of a refusal. */
+/** Changes the exit status of an uncaught error, which Node prints: Node's own means a refusal. */
 function endCrashesWith(status: number): void {
   process.once('uncaughtExceptionMonitor', () =>
     process.once('exit', () => {

@@ -46,7 +46,7 @@ export const SETTINGS = {
   PUBLIC_URL: {
     default: 'that of each request',
     hasNoDefault: true,
-    help: 'address that clients use, such as `https://registry.example.rw`, for links; it may have a path',
+    help: 'address that clients use, such as `https://registry.example.rw`, also with a path; links use it',
     parse: parsePublicUrl,
   },
   TRUSTED_PROXIES: {
@@ -64,7 +64,7 @@ export const SETTINGS = {
   TIME_ZONE_OFFSET: {
     default: 'that of the registry; +02:00 for a new one',
     hasNoDefault: true,
-    help: 'UTC offset of date-times in output, and in input without an offset, such as `-03:30` or `Z`',
+    help: 'UTC offset, such as `-03:30` or `Z`, of date-times in output, and in input that has none',
     parse: (text: string) => (text === '' ? undefined : parseTimeZone(text)),
   },
   REGISTRY_USER: {
@@ -78,7 +78,7 @@ export const SETTINGS = {
   REGISTRY_NAME: {
     default: 'none',
     hasNoDefault: true,
-    help: 'name of the registry, such as `Union of Huye`, on each page of the desk and in its title',
+    help: 'name of the registry, such as `Union of Huye`, shown on each page of the desk and in its title',
     parse: parseRegistryName,
   },
   ACCESS_LEDGER: {

@@ -1,6 +1,7 @@
 /** Pages to enter and change rows of persons and cooperatives. */
 
 import type { Screen, Shows } from '../desk/screen.ts';
+import { unwrapText } from '../formats/spreadsheet-cells.ts';
 import { openRegistry } from '../open-registry.ts';
 import { COOPERATIVE_FIELDS } from '../registry/cooperatives.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
@@ -226,8 +227,8 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
   },
 );
 
-/** Returns the national ID without spaces. */
-const numberIn = ({ identity_card: number = '' }: Texts): string => number.replace(/\s/g, '');
+/** Returns the national ID as an import reads it: without spaces and the apostrophe of a spreadsheet. */
+const numberIn = ({ identity_card: number = '' }: Texts): string => unwrapText(number).replace(/\s/g, '');
 
 /** Returns the code of the member and the reference of the loan as stored. */
 function storedCodes(storedData: StoredDataStore, cooperativeCode: string, texts: Texts): Texts {

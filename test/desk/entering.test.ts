@@ -78,6 +78,11 @@ test('whose national ID a new member has is said before anything is written', as
   assert.equal(place.value("SELECT count(*) FROM members WHERE member_code = 'N-1'"), 0);
   const nobodys = await browser.post(path, { action: 'enter', ...given, identity_card: nid(77) });
   assert.doesNotMatch(nobodys.text, /already that of/);
+  // As copied from a cell of a spreadsheet.
+  const copied = { ...given, identity_card: `'${nid(1)}` };
+  const same = await browser.post(path, { action: 'enter', ...copied });
+  assert.match(same.text, /already that of A-1 · M-1 · Keza Aline\. Is it the same person\?/);
+  assert.match(await agree(browser, path, copied), /New member: done[\s\S]*<h1>Uwase Odette<\/h1>/);
 });
 
 test('a line that is stored already is asked about, and entered once more as another one', async (context) => {

@@ -48,6 +48,17 @@ test('systemd rates what the services may do at 2.5 or less', { skip }, (context
   }
 });
 
+/** A missing address ends the service with status 2, after which systemd does not start it again. */
+test('a boot starts the service when the addresses of the machine are there', () => {
+  const unit = readDeployed('cooperative-registry.service');
+  for (const line of [
+    'Wants=network-online.target',
+    'After=network-online.target',
+    'RestartPreventExitStatus=1 2',
+  ])
+    assert.ok(unit.split('\n').includes(line), line);
+});
+
 test('what the units, the command and the document name is the same', () => {
   const document = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
   const { devDependencies, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

@@ -83,9 +83,9 @@ export const DECLARATIONS = {
   registry_feed_sequence: gauge('Number of the last event'),
   registry_imports_running: gauge('Imports and dry runs under way'),
   registry_imports_staged_bytes: gauge('Bytes that running imports and dry runs have staged'),
-  registry_last_import_timestamp_seconds: gauge('Time of the last import; absent if there was none'),
+  registry_last_import_timestamp_seconds: gauge('Unix time of the last import; absent if there was none'),
   registry_last_backup_timestamp_seconds: gauge(
-    'Time of the last complete backup; absent if this machine made none',
+    'Unix time of the last complete backup; absent if this machine made none',
   ),
   registry_last_backup_verified: gauge('1 if `backup verify` has found the last backup sound; else 0'),
   registry_last_backup_present: gauge(
@@ -111,7 +111,7 @@ export const DECLARATIONS = {
   registry_heap_bytes: gauge('Bytes of the JavaScript heap in use'),
   process_cpu_seconds_total: counter('Processor time of the process'),
   process_resident_memory_bytes: gauge('Resident memory of the process'),
-  process_start_time_seconds: gauge('Start time of the process'),
+  process_start_time_seconds: gauge('Unix time of the start of the process'),
 } satisfies { readonly [name: string]: Declaration };
 
 export type MetricName = keyof typeof DECLARATIONS;

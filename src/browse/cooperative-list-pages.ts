@@ -113,6 +113,10 @@ function rowsTable<Row extends FoundMember>(
   );
 }
 
+/** Returns the start of the current day in epoch seconds. */
+const startOfToday = ({ now, desk }: Visit): number =>
+  startOfDay(formatDate(now, desk.config.zone), desk.config.zone);
+
 /** Returns the start of the current year in epoch seconds. */
 const startOfYear = ({ now, desk }: Visit): number =>
   startOfDay(`${formatDate(now, desk.config.zone).slice(0, 4)}-01-01`, desk.config.zone);
@@ -131,7 +135,8 @@ export const LATE_LOANS = listScreen({
   name: 'late-loans',
   title: say('Late loans'),
   fields: ['identity', 'financials'],
-  list: (stored, { now }, request) => stored.listLateLoans(request.cooperativeId, now, request),
+  // On its last day, a loan is not late yet.
+  list: (stored, visit, request) => stored.listLateLoans(request.cooperativeId, startOfToday(visit), request),
   columns: (visit, by) => [
     { heading: visit.say('Reference'), ...by('reference') },
     { heading: visit.say('Until'), ...by('day', 'descending') },

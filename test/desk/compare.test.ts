@@ -218,15 +218,20 @@ test('members without a delivery this year are listed, page by page', async (con
   assert.match((await browser.get('/cooperative/B-2/without-delivery')).text, /0 rows/);
 });
 
-test('loans that should have been paid back are listed with what is left', async (context) => {
+test('loans that should have been paid back are listed with what is left, from the day after their last one', async (context) => {
   const place = await start(context);
+  await place.load(
+    'loans',
+    'cooperative_code,member_code,reference,amount,interest_rate,status,loan_end_date\n' +
+      'A-1,M-4,TODAY,1000,18,approved,2025-06-15\nA-1,M-5,YESTERDAY,1000,18,approved,2025-06-14T17:00\n',
+  );
   const browser = await (await testDesk(context, place.databaseFile)).enter();
   const rows = cellsOf((await browser.get('/cooperative/A-1/late-loans')).text).filter(
     (row) => row.length === 6,
   );
   assert.deepEqual(
     rows.map((row) => row[2]),
-    ['LATE'],
+    ['LATE', 'YESTERDAY'],
   );
   assert.match(rows[0]?.[5] ?? '', /RWF.1,000/);
 });

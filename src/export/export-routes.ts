@@ -24,7 +24,7 @@ import type { ExportTasks } from './export-thread.ts';
 // A thread writes each export to an unnamed file, which the service then sends: slow clients occupy neither
 // memory nor a snapshot (docs/decisions/0026-exports.md).
 
-/** Limit of exports that are queued, written or sent. */
+/** Maximum number of exports that are queued, written or sent. */
 const AT_ONCE = 2;
 /** Heap limits in MiB. Objects are short-lived: a larger heap would only delay garbage collection. */
 const HEAP = { youngMib: 6, oldMib: 48 };

@@ -21,8 +21,8 @@ import { FieldError } from '../values/errors.ts';
 import { counted } from '../values/text.ts';
 
 /**
- * Refreshes the read model of stale members, which each lookup would have to compute. Transactions are small,
- * to let other processes write.
+ * Refreshes the stale read models of members, which each lookup would otherwise have to compute. Transactions
+ * are small, to let other processes write.
  * @returns the number of refreshed members
  * @throws StorageError
  */

@@ -12,7 +12,7 @@ import { type Issue, STALE_COUNTED, type StatusFacts } from './registry-status.t
 /** A day, and two hours more for a backup that is slower or later than the previous backup. */
 const OLDEST_BACKUP_SECONDS = 26 * 3_600;
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
-/** Records from further in the future show that the clock is or was wrong. */
+/** Records more than this many seconds in the future show that the clock is or was wrong. */
 const AHEAD_SECONDS = 60;
 /** A key with at least this number of refused requests in a day is an issue. */
 const REFUSED_OFTEN = 100;

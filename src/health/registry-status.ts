@@ -109,7 +109,7 @@ export type ReadAdded = (
   waitMs: number,
 ) => (db: Connection, sequence: SequencePosition | undefined, zone: TimeZone) => AddedStatus;
 
-/** Number of sampled members with the lowest ids, and with the highest ids. */
+/** Number of sampled members with the lowest ids, and of those with the highest ids. */
 const SAMPLED_AT_END = 500;
 /** Number of other sampled members, evenly spaced by id. Each member costs a read of a database page. */
 const SAMPLED_BETWEEN = 200;
@@ -146,7 +146,7 @@ export async function readStatus(
   });
 }
 
-/** Returns the last backup; null if its epoch differs: from another registry, or before a restore. */
+/** Returns the last backup; null if its epoch differs: it is of another registry or older than a restore. */
 function readLastBackup(databaseFile: string, sequence: RegistryStatus['sequence']): LastBackup | null {
   const last = findLastBackup(databaseFile);
   return last?.epoch === (sequence?.epoch ?? null) ? last : null;

@@ -119,7 +119,7 @@ function finishRows(
 
 export interface OperatedTable {
   readonly table: Table;
-  /** SQL condition on an id, true for created rows, such as `BETWEEN 1 AND 9`; undefined if none were. */
+  /** SQL condition on the ids of created rows, such as `BETWEEN 1 AND 9`; undefined without such rows. */
   readonly created: string | undefined;
   /** Changed history fields, including `removed`. */
   readonly fields: readonly string[];
@@ -211,8 +211,8 @@ export function addPaidAmounts(db: Connection, table: string, by: Recording): vo
 }
 
 /**
- * Adds the current total of the operation's payments, per loan, to `temp.paid_amounts`. Calls with `-` before
- * the undo and `+` after it leave the difference.
+ * Adds the current total of the operation's payments on each loan to `temp.paid_amounts`. After a call with
+ * `-` before the undo and a call with `+` after it, the table has the differences.
  */
 export function stagePaidAmounts(db: Connection, operation: Operation, sign: '-' | '+'): void {
   db.exec('CREATE TEMP TABLE IF NOT EXISTS paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER)');

@@ -30,7 +30,7 @@ import { changedRows, type OperatedTable, operationChanges, removedRows } from '
 /** SQL of the reason why the later change `c` of a row blocks an undo. */
 const CHANGED_OR_ERASED = `iif(c.field = '${ERASED_FIELD}', 'erased', 'changed')`;
 
-/** SQL of the correction that erased the member `m`, as actor. */
+/** SQL of the actor that erased the member `m`: a correction. */
 const ERASED_BY = `(SELECT h.actor FROM main.changes h
   WHERE h.entity = 'members' AND h.row_id = m.id AND h.field = '${ERASED_FIELD}')`;
 
@@ -76,8 +76,8 @@ const isOperated = (operation: Operation, { table, created, fields }: OperatedTa
   ].join(' OR ');
 
 /**
- * Returns SELECTs of later changes that conflict with a restored national ID, or with the redirect of a
- * former national ID that the undo would put back in force.
+ * Returns SELECTs of later changes that conflict with a restored national ID, or with a redirect of a former
+ * national ID, if the undo would put the redirect back in force.
  * @param members undefined if the operation did not touch members
  */
 function identityBlockers(operation: Operation, members: OperatedTable | undefined): string[] {
@@ -196,7 +196,7 @@ function referring(operation: Operation, parent: OperatedTable, all: readonly Op
   );
 }
 
-/** Returns SELECTs of rows added since to owners that the undo would move to another cooperative. */
+/** Returns SELECTs of rows added since, if the undo would move their owners to another cooperative. */
 function leftBehind(operation: Operation, { table: parent, fields }: OperatedTable): string[] {
   if (!fields.includes('cooperative_id')) return [];
   const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}
@@ -211,7 +211,7 @@ function leftBehind(operation: Operation, { table: parent, fields }: OperatedTab
   );
 }
 
-/** Returns SELECTs of owners, since moved or removed, whose rows the undo would restore. */
+/** Returns SELECTs of owners that were moved or removed since, if the undo would restore their rows. */
 function ownersMoved(operation: Operation, { table: { entity, owner }, fields }: OperatedTable): string[] {
   if (owner === undefined || !fields.includes(REMOVED)) return [];
   return [
@@ -228,7 +228,7 @@ const restoredValue = (operation: Operation, entity: ChangedEntity, id: string, 
   `coalesce((SELECT c.old FROM main.changes c WHERE ${operationChanges(operation)} AND c.entity = '${entity}'
     AND c.row_id = ${id} AND c.field = '${field}'), ${now})`;
 
-/** Returns SELECTs of other rows that have unique values to be restored. */
+/** Returns SELECTs of other rows that now have the unique values to be restored. */
 function taken(db: Connection, operation: Operation, operated: OperatedTable): string[] {
   const { entity, table, unique } = operated.table;
   const fieldOf = Object.fromEntries(
@@ -253,7 +253,7 @@ function taken(db: Connection, operation: Operation, operated: OperatedTable): s
   });
 }
 
-/** Returns SELECTs of entries of members erased since. A start from the few erased members is fast. */
+/** Returns SELECTs of entries whose members were erased since, starting with these few members. */
 function ofErased(operation: Operation, operated: OperatedTable): string[] {
   const { entity, owner } = operated.table;
   if (owner === undefined) return [];

@@ -189,7 +189,7 @@ export type UndoResult =
       readonly blockers: readonly UndoBlocker[];
       /** Ids of the operations to undo first, newest first, including indirect blockers. */
       readonly first: readonly number[];
-      /** Set if no undo removes a blocker: an erasure, or rows that no other import or correction wrote. */
+      /** Set if a blocker survives any undo: an erasure, or rows that no other import or correction wrote. */
       readonly obstacle: 'erased' | 'other' | null;
     };
 

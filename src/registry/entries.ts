@@ -100,7 +100,7 @@ export const DERIVED_REFERENCE = 'auto-';
 /** Prefix of references that the desk makes for a new entry with the values of a stored entry. */
 export const TYPED_AGAIN = 'DESK-';
 
-/** Either all entries of a member, or the entry of a cooperative with a reference. */
+/** Either all entries of a member, or the entry with a given reference in a cooperative. */
 export type EntrySelection =
   | { readonly memberId: number }
   | { readonly cooperativeCode: string; readonly reference: string };

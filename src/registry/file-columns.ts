@@ -34,7 +34,7 @@ export type ImportKind = (typeof IMPORT_KINDS)[number];
 
 export interface FileColumn {
   readonly name: string;
-  /** True if every file must have the column and every row a value in the column. */
+  /** True if every file must have the column, with a value in every row. */
   readonly isRequired: boolean;
   /** Display name, also accepted as a column heading. */
   readonly label: Message;

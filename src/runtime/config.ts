@@ -46,7 +46,7 @@ export const SETTINGS = {
   PUBLIC_URL: {
     default: 'that of each request',
     hasNoDefault: true,
-    help: 'address that clients use, such as `https://registry.example.rw`, also with a path; links use it',
+    help: 'address for clients and links, such as `https://registry.example.rw`; it may have a path',
     parse: parsePublicUrl,
   },
   TRUSTED_PROXIES: {

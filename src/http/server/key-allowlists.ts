@@ -1,6 +1,6 @@
 /**
- * Allowlists of a key: the addresses and websites from which it may be used, and the client's address, also
- * behind proxies (docs/api.md#authentication).
+ * Allowlists of a key: the addresses and websites from which it may be used (docs/api.md#authentication).
+ * Also finds the client's address, even behind proxies.
  */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';

@@ -72,7 +72,7 @@ function readBearerToken(header: string | undefined): string | ApiResponse {
   return rest.length > 0 ? WITH_SPACES : token;
 }
 
-/** Last seconds of a secret, with X-Key-Expires in responses (docs/keys.md#change-disable-rotate). */
+/** Final seconds of a secret, in which responses have X-Key-Expires (docs/keys.md#change-disable-rotate). */
 const ANNOUNCED_SECONDS = 7 * DAY_SECONDS;
 
 function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middleware {
@@ -151,7 +151,7 @@ export class RefusedAddresses {
     return true;
   }
 
-  /** Decrements all counts instead of adding an address; frequent ones stay (Misra and Gries, 1982). */
+  /** Decrements all counts instead of adding an address; frequent addresses stay (Misra and Gries, 1982). */
   private countDown(): void {
     for (const [address, count] of this.counts) {
       if (count === 1) this.counts.delete(address);

@@ -13,16 +13,16 @@ import type { ApiRequest } from '../declare/route.ts';
 export const SAMPLE_MS = 20;
 /** A sample that takes more milliseconds than this is late. */
 const LATE_MS = 50;
-/** Milliseconds without a timely sample, after which the service counts as overloaded. */
+/** Milliseconds without a timely sample after which the service counts as overloaded. */
 const INTERVAL_MS = 500;
-/** Minimum number of late samples, because a single long call makes one late sample. */
+/** Minimum number of late samples in an overload, because a single long call makes one late sample. */
 const LEAST_SAMPLES = 3;
 /**
- * Maximum milliseconds since the last poll of the event loop for an overloaded service to admit requests. A
+ * Milliseconds after each poll of the event loop during which an overloaded service admits requests. A
  * response is sent at the end of its iteration, so a client waits at most about twice as long.
  */
 const ADMITTING_MS = 50;
-/** Minimum number of requests admitted in each iteration, in case the process itself was suspended. */
+/** Minimum number of requests admitted in each iteration, in case the process was suspended. */
 const LEAST_ADMITTED = 24;
 /** Milliseconds without a refusal after which an overload ends. Must be longer than `HELD_MS`. */
 const CALM_MS = 3_500;

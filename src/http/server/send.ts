@@ -161,7 +161,7 @@ const EXPOSED = [...RESPONSE_HEADERS, ...OF_ALL].join(', ');
 
 const PATH_HEADERS = ['Location', 'Content-Location'];
 
-/** Adds the prefix to paths in headers; last, because a saved response can get another prefix. */
+/** Adds the prefix to paths in headers. Runs last, because a saved response can get another prefix. */
 function addPrefix(headers: Headers, prefix: string): void {
   if (prefix === '') return;
   for (const name of PATH_HEADERS) if (name in headers) headers[name] = prefix + headers[name];

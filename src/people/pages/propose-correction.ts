@@ -135,7 +135,7 @@ function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople)
   }</p>${compared(visit, sides)}</section>`;
 }
 
-/** Adds the members that the plan names, including members who are other persons. */
+/** Adds the members that the plan names, even if they are other persons. */
 function withMembers(shows: Shows | 'nobody', plan: CorrectionDone): Shows | 'nobody' {
   if (shows === 'nobody') return shows;
   const { fields, subject } = shows;

@@ -92,7 +92,7 @@ export function actorOfCode(code: number): Actor {
 
 const RETENTION_SECONDS = EVENT_RETENTION_DAYS * 24 * 60 * 60;
 
-/** Returns the epoch second at or before which an event has expired. */
+/** Returns the latest epoch second whose events have expired. */
 const expiryOf = (nowSeconds: number): number => nowSeconds - RETENTION_SECONDS;
 
 /** Maximum number of expired events that a single write removes: enough to shrink an overlong table. */

@@ -26,7 +26,7 @@ export function readErasures({ raw }: Connection): Erasures {
   return { secrets: secrets.all() as string[], erasedAt: new Map(persons) };
 }
 
-/** True if the erasures include the secret of the registry in a file, or have no secrets. */
+/** True if the erasures include the secret of the file's registry, or have no secrets. */
 export const isOfRegistry = ({ secrets }: Erasures, databaseFile: string): boolean =>
   secrets.length === 0 ||
   withDatabase(databaseFile, { readOnly: true, waitMs: 0 }, (db) =>

@@ -136,8 +136,8 @@ const BEGUN = `(SELECT w.first_row FROM main.created_rows w
 
 /**
  * SELECT of `member_id, code, day` for each membership that a transfer ended. A membership merged into
- * another appears under the remaining one. Omitted are memberships that became active again, or that were
- * merged with the membership that the transfer began.
+ * another appears under the remaining one. A membership is omitted if it became active again, or was merged
+ * with the membership that the transfer began.
  * @param reversed SELECT of actors whose changes do not count
  */
 export const transfersSql = (reversed: string): string =>

@@ -84,8 +84,8 @@ const BATCH = 10_000;
 export const FIRST_UNINDEXED = 'SELECT first_id FROM unindexed_names';
 
 /**
- * Marks the members of a large import, and of the incomplete batch before the import, for indexing after the
- * import releases its lock.
+ * Marks members for indexing after a large import releases its lock: those of the import, and of the
+ * incomplete batch before it.
  */
 export function leaveUnindexed(db: Connection): void {
   db.exec(`INSERT INTO main.unindexed_names (first_id) SELECT ${nextSql('members')}

@@ -111,7 +111,7 @@ export function packProduction(dated: DatedProduction): string {
 }
 
 /**
- * Version of all rules for stored columns, in two characters: the window, the length and order of the loan
+ * Two-character version of all rules for stored columns: the window, the length and order of the loan
  * history, sums and formats. Increase the version whenever a rule changes; a test compares the columns of a
  * sample with a fingerprint.
  */

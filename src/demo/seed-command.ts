@@ -30,7 +30,7 @@ import { refusing } from '../terminal/places.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addSettingOptions, openConfiguredStorage, type SettingOptions } from '../terminal/settings.ts';
-import { formatDate } from '../values/date-time.ts';
+import { formatDate, KIGALI } from '../values/date-time.ts';
 
 // Demo files: the dates are shifted so that the newest one is today.
 
@@ -183,7 +183,9 @@ export function declareSeed(command: Command, context: CliContext): void {
     .option('--json', 'print one JSON document: the demo keys')
     .action(
       acting(context, async (run: Run<SeedOptions>) => {
-        const today = formatDate(run.now, run.zone);
+        // The instants of the demo files are of this zone. Further east, where the day begins earlier, some
+        // would be in the future.
+        const today = formatDate(run.now, KIGALI);
         if (run.options.csv === undefined) await seed(run, today);
         else await writeFiles(run, run.options.csv, today);
       }),

@@ -105,6 +105,19 @@ test('seed --csv writes the demo files, and replaces no file', async (context) =
   );
 });
 
+test('no demo entry is in the future where the day begins earlier than in Rwanda', async (context) => {
+  const files = temporaryFolder(context);
+  // Half past midnight in the zone.
+  const clock = testClock(Date.UTC(2027, 4, 9, 10, 30));
+  const { status, err } = await command(['seed', '--csv', files], { TIME_ZONE_OFFSET: '+14:00' }, clock);
+  assert.equal(status, 0, err);
+  for (const name of ['production.csv', 'savings.csv']) {
+    const instants = readFileSync(join(files, name), 'utf8').match(/20[0-9-]+T[0-9:]+\+02:00/g) ?? [];
+    const newest = Math.max(...instants.map((instant) => Date.parse(instant)));
+    assert.ok(newest <= clock.now() && newest > clock.now() - 3 * 86_400_000, name);
+  }
+});
+
 test('seed --csv refuses the options that are about a database', async (context) => {
   const place = temporaryFolder(context);
   for (const more of [['--db', join(place, 'registry.db')], ['--if-empty']]) {

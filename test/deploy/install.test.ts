@@ -184,3 +184,16 @@ test('a spare machine fetches no folder of a backup that is being written or was
   execFileSync('sh', ['-euc', command], { stdio: 'pipe' });
   assert.deepEqual(readdirSync(join(folder, 'fetched')), [complete]);
 });
+
+test('the newest backup that the runbooks name is a complete one', (context) => {
+  const folder = temporaryFolder(context);
+  const complete = '000001-2026-11-22T11-17-24Z';
+  for (const name of [complete, '000002-2026-11-22T17-17-24Z.incomplete-42']) mkdirSync(join(folder, name));
+  const page = readFileSync(join(ROOT, 'docs/incidents.md'), 'utf8');
+  const commands = page.match(/\bls -d \S+\/0\S* \| tail -1/g) ?? [];
+  assert.equal(commands.length, 4);
+  for (const command of commands) {
+    const moved = command.replace(/-d \S+\//, `-d ${folder}/`);
+    assert.equal(execFileSync('sh', ['-c', moved], { encoding: 'utf8' }), `${folder}/${complete}\n`, command);
+  }
+});

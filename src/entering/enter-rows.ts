@@ -241,7 +241,7 @@ function storedCodes(storedData: StoredDataStore, cooperativeCode: string, texts
   };
 }
 
-/** Finds loans by reference, also in upper case. */
+/** Finds loans by reference, or else by the reference in upper case. */
 function loansOf(
   storedData: StoredDataStore,
   cooperativeCode: string,

@@ -31,7 +31,7 @@ import {
 interface Entering extends FormRow {
   readonly heading: Message;
   readonly path: string;
-  /** Path of the page that links to the form, and that follows by default. */
+  /** Path of the page that links to the form. By default, this page also follows the form. */
   readonly back: string;
   /** Returns the path of the page that follows instead of `back`. @param texts submitted values */
   readonly next?: (texts: Texts) => string;

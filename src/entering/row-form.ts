@@ -142,8 +142,8 @@ export const submittedTexts = (row: FormRow, form: Form): { [column: string]: st
   Object.fromEntries(askedColumns(row).map(({ name }) => [name, form.get(name)]));
 
 /**
- * Returns the row in the format of import files: of a stored row, the key, the required values and the
- * changes; of a new row, the required and filled-in values. A date field has only a day, so an unchanged day
+ * Returns the row in the format of import files. A stored row has its key, the required values and the
+ * changes; a new row has the required and filled-in values. A date field has only a day, so an unchanged day
  * keeps the stored time. A stored text such as `-` is marked as text, since it would mean no value in a file.
  */
 export function rowOf(row: FormRow, texts: Texts): Map<string, string> {
@@ -184,6 +184,6 @@ export const textsOf = (
     }),
   );
 
-/** Returns a reference for an entry whose values equal a stored entry. */
+/** Returns a reference for an entry whose values equal those of a stored entry. */
 export const newReference = ({ now, desk }: Visit): string =>
   `${TYPED_AGAIN}${formatDate(now, desk.config.zone)}-${randomBytes(4).toString('hex').toUpperCase()}`;

@@ -45,8 +45,8 @@ export interface PartRow {
 export interface LedgerPart
   extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
   /**
-   * Sequence of the last entry. Like `lastHash`, read from `ledger_part` in a closed file, otherwise and in a
-   * file of 1.0.0 from the last batch.
+   * Sequence of the last entry. Like `lastHash`, it comes from `ledger_part` in a closed file. In the open
+   * file, and in a file of 1.0.0, it comes from the last batch.
    */
   readonly last: number;
   readonly lastHash: string;

@@ -56,7 +56,7 @@ import { type Retention, removeOldFiles } from './retention.ts';
 
 // Moves the single-file ledger of 1.0.0, beside the database, into the ledger folder as a closed file.
 
-/** Origin, as in `newOrigin`, and month for the name of a file that cannot be read. */
+/** Origin (as in `newOrigin`) and month, for the name of a file that cannot be read. */
 const UNKNOWN = { origin: 'f'.repeat(32), month: '1970-01' };
 
 /**

@@ -48,7 +48,8 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Delay of the first removal of old files, since a starting service has more urgent work. */
 const FIRST_REMOVAL_MS = 30_000;
 /**
- * Maximum number of batches at the thread. Sending a second one early takes `MANY` accesses (decision 30).
+ * Maximum number of batches at the thread. A second batch is sent early only if it has `MANY` accesses
+ * (decision 30).
  */
 const MAX_SENT = 2;
 const MANY = 16;

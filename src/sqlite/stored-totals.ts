@@ -30,7 +30,7 @@ export function renewTotals(db: Connection, zone: TimeZone): void {
   });
 }
 
-/** Renews the totals when a registry is opened. If another process is writing, the next opening does so. */
+/** Renews the totals when a registry is opened, or at the next opening if another process is writing. */
 export function renewTotalsUnlessBusy(db: Connection, zone: TimeZone): void {
   try {
     renewTotals(db, zone);

@@ -11,6 +11,7 @@ import { FILE_COLUMNS } from '../registry/file-columns.ts';
 import { describeMember, nameOf, writeStored } from '../registry/pages/stored-values.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import type { FoundMember } from '../registry/stored/stored-data-types.ts';
+import { formatDate } from '../values/date-time.ts';
 import { NOW } from '../values/declared-fields.ts';
 import { type Html, html } from '../values/html.ts';
 import { type Message, say, type Text } from '../values/message.ts';
@@ -89,7 +90,7 @@ async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answ
   const submitted = submittedTexts(entering, form);
   const texts = { ...submitted, ...entering.withCodes?.(submitted) };
   if (form.get('again') === 'yes') texts.reference ||= newReference(visit);
-  const values = rowOf(entering, texts);
+  const values = rowOf(entering, texts, formatDate(visit.now, visit.desk.config.zone));
   const row = Object.fromEntries(values);
   const expected = form.get('expected');
   const entered = await enterRow(

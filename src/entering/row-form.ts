@@ -6,6 +6,7 @@ import type { Form, Visit } from '../desk/screen.ts';
 import { asTextCell } from '../formats/spreadsheet-cells.ts';
 import type { RowFault } from '../import/enter-row.ts';
 import { atDesk } from '../import/pages/findings.ts';
+import { endOf } from '../import/pages/map-form.ts';
 import { TYPED_AGAIN } from '../registry/entries.ts';
 import {
   FILE_COLUMNS,
@@ -145,14 +146,16 @@ export const submittedTexts = (row: FormRow, form: Form): { [column: string]: st
  * Returns the row in the format of import files. A stored row has its key, the required values and the
  * changes; a new row has the required and filled-in values. A date field has only a day, so an unchanged day
  * keeps the stored time. A stored text such as `-` is marked as text, since it would mean no value in a file.
+ * @param today `YYYY-MM-DD`
  */
-export function rowOf(row: FormRow, texts: Texts): Map<string, string> {
+export function rowOf(row: FormRow, texts: Texts, today: string): Map<string, string> {
   const { settled, stored } = row;
   const before = stored === undefined ? {} : formTexts(stored);
   const values = new Map(Object.entries(settled).map(([name, text]) => [name, asTextCell(text)]));
   for (const { name, isRequired } of askedColumns(row)) {
-    const text = texts[name] ?? '';
-    const isUnchanged = stored !== undefined && text === (before[name] ?? '');
+    const typed = texts[name] ?? '';
+    const isUnchanged = stored !== undefined && typed === (before[name] ?? '');
+    const text = name === 'paid_until' ? endOf(typed, today) : typed;
     if (isUnchanged && (isRequired || name === 'full_name')) values.set(name, asTextCell(stored[name] ?? ''));
     else if (stored === undefined ? text !== '' || isRequired : !isUnchanged) values.set(name, text);
   }

@@ -3,7 +3,7 @@
  * row of a file, with the same messages (docs/desk.md#entering-by-hand).
  */
 import { createHash } from 'node:crypto';
-import type { ImportKind } from '../registry/file-columns.ts';
+import { FILE_COLUMNS, type ImportKind } from '../registry/file-columns.ts';
 import type { Text } from '../values/message.ts';
 import type { RecordSource } from './files/records.ts';
 import { type FileCheck, type ImportOptions, importFiles } from './import-files.ts';
@@ -47,7 +47,7 @@ export async function enterRow(
     {
       checked(check) {
         faults = [...check.checked.listFaults()];
-        plan = planOf(check);
+        plan = planOf(check, kind, values);
       },
       confirm: async ({ outcome, changes }) =>
         changes.created + changes.changed > 0 &&
@@ -64,8 +64,12 @@ export async function enterRow(
   return { outcome: 'entered', plan, operationId: importId } as const;
 }
 
-/** Returns the changes that the row would make, with a fingerprint of them for the user to confirm. */
-function planOf({ checked, findings }: FileCheck) {
+/**
+ * Returns the changes that the row would make, with a fingerprint of them for the user to confirm. The
+ * fingerprint omits the time of the import, which is later at the confirmation: the end of an opening balance
+ * for which the row gives none.
+ */
+function planOf({ checked, findings }: FileCheck, kind: ImportKind, values: ReadonlyMap<string, string>) {
   if (checked.isRefused) return undefined;
   const plan = {
     changes: checked.changes,
@@ -75,7 +79,14 @@ function planOf({ checked, findings }: FileCheck) {
     /** Values read from the row, in the order of the kind's columns. */
     understood: findings.firstRows[0]?.values ?? [],
   };
-  return { ...plan, fingerprint: hashOf({ ...plan, warnings: plan.warnings.map(String) }, 'base64url') };
+  const isGiven = (column: string | undefined) => column !== 'paid_until' || Boolean(values.get(column));
+  const confirmed = {
+    ...plan,
+    listed: plan.listed.filter(({ column }) => isGiven(column)),
+    warnings: plan.warnings.map(String),
+    understood: plan.understood.filter((_, i) => isGiven(FILE_COLUMNS[kind][i]?.name)),
+  };
+  return { ...plan, fingerprint: hashOf(confirmed, 'base64url') };
 }
 
 const hashOf = (value: unknown, encoding: 'base64url' | 'hex'): string =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Browser, testDesk } from '../support/desk.ts';
-import { type ImportPlace, nid, preparedPlace } from '../support/importing.ts';
+import { nid, preparedPlace } from '../support/importing.ts';
 import { memoryLedger } from '../support/memory-ledger.ts';
 
 const start = preparedPlace(async (place) => {
@@ -19,10 +19,10 @@ const start = preparedPlace(async (place) => {
   );
 });
 
-async function begin(context: TestContext): Promise<{ place: ImportPlace; browser: Browser }> {
+async function begin(context: TestContext) {
   const place = await start(context);
-  const browser = await (await testDesk(context, place.databaseFile)).enter();
-  return { place, browser };
+  const desk = await testDesk(context, place.databaseFile);
+  return { place, browser: await desk.enter(), clock: desk.clock };
 }
 
 type Fields = { readonly [name: string]: string };
@@ -301,6 +301,50 @@ test('a row is changed, and another one added, whose stored texts would mean som
   assert.equal((await browser.post(`${path}/enter/production/3`, given)).status, 200);
   await agree(browser, `${path}/enter/production/3`, given);
   assert.equal(place.value('SELECT grams FROM production_entries WHERE member_id = 3'), 7000);
+});
+
+test('what was paid back until a day includes the payments of that day, at any time', async (context) => {
+  const { place, browser } = await begin(context);
+  const path = '/cooperative/A-1/enter/loans';
+  const loan = { member_code: 'M-1', amount: '5000', interest_rate: '18', status: 'approved' };
+  const paid = { paid_amount: '1000', paid_until: '2025-05-31' };
+  await agree(browser, path, { ...loan, ...paid, reference: 'L-2' });
+  await agree(browser, path, { ...loan, ...paid, reference: 'L-3', paid_until: '2025-06-15' });
+  const untils = place.query("SELECT paid_until AS at FROM loans WHERE reference > 'L-1' ORDER BY reference");
+  assert.deepEqual(
+    untils.map(({ at }) => new Date(Number(at) * 1000).toISOString()),
+    ['2025-05-31T21:59:59.000Z', '2025-06-15T10:00:00.000Z'],
+  );
+  const payments = 'cooperative_code,loan_reference,reference,amount,method,paid_at\n';
+  const { status, out, err } = await place.load(
+    'payments',
+    `${payments}A-1,L-2,R-1,10,cash,2025-05-31T10:00\n`,
+  );
+  assert.equal(status, 1);
+  assert.match(out + err, /Already counted in the opening balance/);
+});
+
+test('what was paid back until now is confirmed although time passes, for a new loan and a stored one', async (context) => {
+  const { place, browser, clock } = await begin(context);
+  const confirmLater = async (path: string, given: Fields) => {
+    const plan = await browser.post(path, { action: 'enter', ...given });
+    clock.advance(5_000);
+    const done = await browser.post(path, { action: 'enter', ...given, expected: expectedIn(plan.text) });
+    assert.equal(done.status, 303, done.text);
+  };
+  const paid = { amount: '400000', interest_rate: '18', paid_amount: '1000' };
+  const terms = { ...paid, member_code: 'M-1', reference: 'L-2', status: 'approved' };
+  await confirmLater('/cooperative/A-1/enter/loans', terms);
+  const person = (await browser.find(nid(1))).path;
+  const stored = { ...paid, status: 'pending', loan_start_date: '2025-03-01' };
+  await confirmLater(`${person}/change/loans/1`, stored);
+  assert.deepEqual(
+    place.query('SELECT opening_balance_minor AS paid, paid_until - 1749981600 AS at FROM loans'),
+    [
+      { paid: 100_000, at: 10 },
+      { paid: 100_000, at: 5 },
+    ],
+  );
 });
 
 test('codes are found as they are stored, though typed in small letters, and no advice of files is given', async (context) => {

@@ -115,10 +115,11 @@ function submittedValues(proposal: MapProposal, submitted: ImportChoices | undef
 const LAST_SECOND = 'T23:59:59';
 
 /**
- * Returns the end of the day until which a file counts repayments, so that a payment at any time of that day
- * does not count again. Today has not ended: without a value, the balance is that of the import.
+ * Returns the end of the day until which a paid amount counts repayments, so that a payment at any time of
+ * that day does not count again. Today has not ended: without a value, the balance is that of the import.
+ * @param today `YYYY-MM-DD`
  */
-function endOf(day: string, today: string): string {
+export function endOf(day: string, today: string): string {
   if (day === today) return '';
   return /^\d{4}-\d\d-\d\d$/.test(day) ? day + LAST_SECOND : day;
 }

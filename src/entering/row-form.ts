@@ -158,6 +158,9 @@ export function rowOf(row: FormRow, texts: Texts, today: string): Map<string, st
     const text = name === 'paid_until' ? endOf(typed, today) : typed;
     if (isUnchanged && (isRequired || name === 'full_name')) values.set(name, asTextCell(stored[name] ?? ''));
     else if (stored === undefined ? text !== '' || isRequired : !isUnchanged) values.set(name, text);
+    // Without this, a changed paid amount would run until the import.
+    else if (name === 'paid_until' && stored?.paid_until && values.has('paid_amount'))
+      values.set(name, stored.paid_until);
   }
   return values;
 }

@@ -315,6 +315,13 @@ test('what was paid back until a day includes the payments of that day, at any t
     untils.map(({ at }) => new Date(Number(at) * 1000).toISOString()),
     ['2025-05-31T21:59:59.000Z', '2025-06-15T10:00:00.000Z'],
   );
+  const person = (await browser.find(nid(1))).path;
+  const changed = { ...loan, ...paid, paid_amount: '1200' };
+  await agree(browser, `${person}/change/loans/2`, changed);
+  assert.deepEqual(
+    place.query('SELECT opening_balance_minor AS paid, paid_until AS at FROM loans WHERE id = 2'),
+    [{ paid: 120_000, at: Date.parse('2025-05-31T21:59:59Z') / 1000 }],
+  );
   const payments = 'cooperative_code,loan_reference,reference,amount,method,paid_at\n';
   const { status, out, err } = await place.load(
     'payments',

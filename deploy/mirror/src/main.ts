@@ -8,6 +8,8 @@ import { readSettings, type Settings } from './settings.ts';
 
 const RETRY_MS = 2_000;
 const NOTED_AGAIN_MS = 1_000;
+/** Exit status after an unexpected error: systemd starts the mirror again, other than after 1 and 2. */
+const CRASHED = 4;
 const SCOPES = 'cooperatives:read,members:read,members:financials,loans:read,payments:read,webhooks:receive';
 
 const log = (line: string): boolean => process.stdout.write(`${line}\n`);
@@ -77,7 +79,7 @@ async function main(): Promise<number> {
       } else {
         const isKnown = error instanceof LastingFault;
         process.stderr.write(`ended: ${isKnown ? error.message : (error as Error).stack}\n`);
-        return 1;
+        return isKnown ? 1 : CRASHED;
       }
     }
   }

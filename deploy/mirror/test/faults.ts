@@ -49,6 +49,13 @@ export const EARLIER_RELEASE: Fault = {
   planted: '',
 };
 
+export const CRASHING: Fault = {
+  name: 'an error that nobody expects',
+  file: FOLLOW,
+  old: 'export async function step(mirror: Mirror): Promise<void> {\n',
+  planted: "export async function step(mirror: Mirror): Promise<void> { throw new TypeError('planted');\n",
+};
+
 export const SHAPE_IGNORED: Fault = {
   name: 'the tables of another release are taken for its own',
   file: FOLLOW,

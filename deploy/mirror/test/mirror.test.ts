@@ -10,6 +10,7 @@ import { Changes, randomOf } from './changes.ts';
 import { Cluster, POSTGRES } from './cluster.ts';
 import { differences } from './compare.ts';
 import {
+  CRASHING,
   EARLIER_RELEASE,
   ERASURE_IGNORED,
   KILLED_AT_COMMIT,
@@ -283,6 +284,15 @@ test('what stays ends it with status 1, wrong settings with status 2 and all of 
     assert.match(said, text);
     assert.doesNotMatch(said, /crs_/);
   }
+});
+
+test('an unexpected error ends it with a status after which systemd starts it again', { skip }, async () => {
+  const crashing = new MirrorProcess(cluster, registry, [CRASHING]).start();
+  const status = await crashing.ended;
+  assert.match(crashing.output(), /TypeError: planted/);
+  const unit = readFileSync(join(ROOT, 'deploy/mirror/registry-mirror.service'), 'utf8');
+  const stays = /^RestartPreventExitStatus=(.*)$/m.exec(unit)?.[1]?.split(' ');
+  assert.ok(status !== 0 && !stays?.includes(String(status)), `status ${status}, stays down after ${stays}`);
 });
 
 test('an analyst sees the record of a person, and no national ID', { skip }, async () => {

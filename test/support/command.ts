@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../src/program.ts';
-import { COMPILED_CODE } from '../../src/runtime/compile-cache.ts';
 import { type Clock, systemClock } from '../../src/runtime/scheduler.ts';
 import type { CliContext } from '../../src/terminal/context.ts';
 
@@ -67,7 +66,7 @@ export function spawnCommand(args: readonly string[], env: NodeJS.ProcessEnv = {
 }
 
 /** Of the environment, what is meant for this run of the tests, with the settings of its make. */
-const OF_TESTS = ['NODE_DISABLE_COMPILE_CACHE', 'MAKEFLAGS', 'MAKELEVEL', 'MFLAGS'];
+const OF_TESTS = ['NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE', 'MAKEFLAGS', 'MAKELEVEL', 'MFLAGS'];
 
 /**
  * The environment of a program that runs as in production. Its coverage is left out: of a function out of the
@@ -77,7 +76,6 @@ export const plainEnvironment: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_TESTS.includes(name))),
   // Empty, as Node gives a child process its own when there is none.
   NODE_V8_COVERAGE: '',
-  NODE_COMPILE_CACHE: COMPILED_CODE,
   // The Node of this run first, whatever the machine has.
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
 };

@@ -87,9 +87,10 @@ export async function runSteps(
     script.replace(/809[01]/g, (port) => String(ports[Number(port) - 8090])),
   );
   const PATH = `${folder}/bin:${plainEnvironment.PATH}`;
+  const NODE_COMPILE_CACHE = join(ROOT, 'node_modules/.cache/compiled-code');
   const { stdout, error } = spawnSync('bash', ['-c', `exec bash ${file} 2>&1`], {
     ...CHILD_LIMIT,
-    ...{ cwd: folder, env: { ...plainEnvironment, PATH }, encoding: 'utf8' },
+    ...{ cwd: folder, env: { ...plainEnvironment, PATH, NODE_COMPILE_CACHE }, encoding: 'utf8' },
   });
   assert.ifError(error);
   const outputs = stdout.split('@end\n');

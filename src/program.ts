@@ -76,7 +76,8 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./people/duplicates-command.ts')).declareDuplicates,
   },
   ledger: {
-    description: 'the access ledger, of each access to personal data: person, key, verify, prune, export',
+    description:
+      'the access ledger, which records accesses to personal data: person, key, verify, prune, export',
     load: async () => (await import('./ledger/ledger-commands.ts')).declareLedger,
   },
   keys: {

@@ -247,13 +247,13 @@ test('every text of an error is documented: for clients in errors.md, for operat
   assert.deepEqual(missing, []);
 });
 
-test('docs/api.md begins with the key, a lookup, errors and paging, and says what a restart empties', () => {
+test('docs/api.md begins with the key, a lookup, errors and paging, and says what a restart resets', () => {
   const [, first = ''] = api.split(/^## /m);
   assert.ok(first.startsWith('In one page\n') && first.split(/\s+/).length < 250);
   assert.deepEqual(missingIn(first, ['Bearer $KEY', '/members/', '"detail"', 'Retry-After', '`next`']), []);
   assert.match(
     onOneLine(api),
-    /## Rate limits .* A restart of the service empties both windows\. ## Responses/,
+    /## Rate limits .* A restart of the service resets both counts\. ## Responses/,
   );
 });
 

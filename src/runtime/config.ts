@@ -64,7 +64,7 @@ export const SETTINGS = {
   TIME_ZONE_OFFSET: {
     default: 'that of the registry; +02:00 for a new one',
     hasNoDefault: true,
-    help: 'UTC offset, such as `-03:30` or `Z`, of date-times in output, and in input that has none',
+    help: 'UTC offset, such as `-03:30` or `Z`, for output, and for input without an offset',
     parse: (text: string) => (text === '' ? undefined : parseTimeZone(text)),
   },
   REGISTRY_USER: {
@@ -78,7 +78,7 @@ export const SETTINGS = {
   REGISTRY_NAME: {
     default: 'none',
     hasNoDefault: true,
-    help: 'name of the registry, such as `Union of Huye`, shown on each page of the desk and in its title',
+    help: 'name of the registry, such as `Union of Huye`, shown on each desk page and in the page title',
     parse: parseRegistryName,
   },
   ACCESS_LEDGER: {

@@ -81,7 +81,7 @@ export interface Serving {
 
 export interface Measures {
   readonly commit: CommitMeasure;
-  /** Counts accesses of an event-loop iteration, which the ledger has recorded or refused. */
+  /** Counts the accesses of an event-loop iteration, once the ledger has recorded or refused them. */
   readonly accesses: (count: number, durationMs: number, isRecorded: boolean) => void;
   readonly refusedAddress: () => void;
   /** Wraps a log to count requests and closed connections. */

@@ -26,7 +26,7 @@ export interface WindowUsage {
   readonly limit: number;
   readonly windowMs: number;
   readonly remaining: number;
-  /** Milliseconds until at least one more request is free; 0 for a window without requests. */
+  /** Milliseconds until `remaining` grows; 0 for a window without requests. */
   readonly resetMs: number;
 }
 
@@ -140,7 +140,7 @@ export class RateLimiter {
 
   /**
    * Decides on one request or several requests at the current time, and counts them if all are admitted.
-   * @param count at most the lower limit of the key
+   * @param count at most the lower of the key's two limits
    */
   take(key: LimitedKey, count = 1): Decision {
     return this.windowsOf(key).take(key.limits, this.nowMs(), count);

@@ -141,7 +141,7 @@ export const lastChange = (db: Connection): number =>
 /**
  * Begins an operation in the caller's transaction. All history entries until `endOperation` belong to the
  * operation.
- * @param operation options and notes must be free of personal data, since `imports show` displays them
+ * @param operation must have no personal data in options and notes: `imports show` displays them
  * @returns the id of the operation
  */
 export function beginOperation(

@@ -43,8 +43,8 @@ export interface UndoBlocker {
   /** Label of the row: never a national ID. */
   readonly row: string;
   /**
-   * `changed`: the row was changed since, or a former number leads to its number, which no membership would
-   * have after the undo.
+   * `changed`: the row was changed since, or a former number leads to the row's number, and no membership
+   * would have this number after the undo.
    * `refers`: the row belongs to a row that the operation created.
    * `taken`: the row has a member code, national ID, reference or number that the undo would restore in
    * another row.
@@ -253,7 +253,7 @@ function taken(db: Connection, operation: Operation, operated: OperatedTable): s
   });
 }
 
-/** Returns SELECTs of entries whose members were erased since, starting with these few members. */
+/** Returns SELECTs of entries whose members were erased since. The first begins with these few members. */
 function ofErased(operation: Operation, operated: OperatedTable): string[] {
   const { entity, owner } = operated.table;
   if (owner === undefined) return [];

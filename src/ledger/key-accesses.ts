@@ -43,7 +43,7 @@ export function* findEntries(ledger: LedgerReader, { keyId, from, to }: EntryFil
   }
 }
 
-/** Hash function of a month key, undefined if the key is lost, and the persons behind each hash. */
+/** Hash function of a month's key (undefined if the key is lost), and the persons behind each hash. */
 interface Hashes {
   readonly hash: HashPerson | undefined;
   readonly holders: Map<string, KnownNumber[]>;

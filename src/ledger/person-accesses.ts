@@ -97,7 +97,7 @@ function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly stri
 
 /**
  * True if the number belonged to another person: the entry has a member who is that person, or the time is in
- * the other person's period. Members of many lookups at once do not count.
+ * the other person's period. For many lookups at once, the entry's members do not count.
  */
 function isOfAnother(
   { members, lookups, time }: LedgerEntry,

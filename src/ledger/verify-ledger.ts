@@ -5,7 +5,7 @@ import { type ChainPart, type LedgerChains, type Pass, readPart } from './ledger
 import { type HashPerson, hashBatch, type LedgerBatch, NO_HASH } from './ledger-entries.ts';
 import { numberOf } from './ledger-files.ts';
 
-/** Reads the monthly keys that hash national IDs, by their ids. */
+/** Reads the monthly keys that hash national IDs, by key id. */
 export type ReadKeys = () => ReadonlyMap<string, HashPerson>;
 
 export interface VerifiedChain {

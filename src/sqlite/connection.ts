@@ -6,8 +6,8 @@ import { LOG_SIZE_LIMIT_BYTES } from './write-ahead-log.ts';
 
 /**
  * Milliseconds for which SQLite may block the thread while another process holds the lock. `serving` is 0,
- * because the event loop must not stop; the group commit retries by timer. `opening` lets a start that must
- * migrate wait for a running import.
+ * because the event loop must not stop; the group commit retries by timer. With `opening`, a start waits for
+ * a running import before it migrates.
  */
 export const WAIT_MS = { serving: 0, opening: 10_000, command: 10_000 } as const;
 
@@ -202,7 +202,7 @@ type Parameters = readonly unknown[] | { readonly [name: string]: unknown };
 
 export interface PreparedStatement {
   readonly sql: string;
-  /** Reason why the sort, aggregate, OFFSET or scan in the plan reads few rows; undefined without these. */
+  /** Why the sort, aggregate, OFFSET or scan of the plan reads few rows; undefined if it has none. */
   readonly bound: string | undefined;
 }
 

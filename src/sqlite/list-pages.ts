@@ -184,7 +184,7 @@ const ONE_PAGE = 'one page and less than one small block of rows before it';
 const ONE_GROUP = 'one page and less than one large block of entries of the covering index before it';
 const SOME_GROUPS = 'one page, and less than two large blocks of entries of the covering index';
 
-/** Returns functions that prepare the query of a page. Rows before the page are never read. */
+/** Returns functions that prepare the query of a page. Only the last `@skip` rows before it are read. */
 function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }: ListRows) {
   const prepare = <Params extends unknown[]>(sql: string, bound: string) =>
     (asTuples ? db.prepareTuples(sql, bound) : db.prepare(sql, bound)) as Statement<Params, Row>;

@@ -172,7 +172,7 @@ export interface BodyDeclaration<Body = unknown> {
   readonly fields: { readonly [property: string]: BodyField };
   /** Names of response fields that a body may contain; their values are ignored. */
   readonly readOnly?: readonly string[];
-  /** Sets of fields, one of which must be complete if no single field is required. */
+  /** Sets of fields: the body must have all fields of one set. */
   readonly oneOf?: readonly (readonly string[])[];
   /** True for a JSON merge patch (RFC 7396), in which omitted fields keep their stored values. */
   readonly isPatch?: boolean;

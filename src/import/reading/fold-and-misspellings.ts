@@ -35,7 +35,7 @@ export const listed = (text: string): string[] =>
 
 // Folding of headings with several words, so that the dictionary needs each phrase only once
 
-/** The common spelling of a word, by other spelling. */
+/** Common spelling of each word, by its other spellings. */
 const SAME_WORDS = new Map(
   Object.entries({
     no: 'n nr num numero nomero nimero inomero number',

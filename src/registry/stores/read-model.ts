@@ -172,7 +172,7 @@ export function openFinancials(db: Connection, zone: TimeZone) {
   );
 
   return {
-    /** @param at end of the window in epoch seconds */
+    /** @param at when the window ends, in epoch seconds */
     productionOf(memberId: number, at: number): ProductionSummary {
       const sum = sumProduction.get(memberId, windowStart(at), at) as DatedSum;
       return { entriesCount: sum.count, totalGrams: toExactInteger(sum), lastDeliveryAt: sum.last_at };

@@ -6,7 +6,7 @@ import type { Form, Visit } from '../desk/screen.ts';
 import { asTextCell } from '../formats/spreadsheet-cells.ts';
 import type { RowFault } from '../import/enter-row.ts';
 import { atDesk } from '../import/pages/findings.ts';
-import { endOf } from '../import/pages/map-form.ts';
+import { untilEndOf } from '../import/reading/dates.ts';
 import { TYPED_AGAIN } from '../registry/entries.ts';
 import {
   FILE_COLUMNS,
@@ -155,7 +155,7 @@ export function rowOf(row: FormRow, texts: Texts, today: string): Map<string, st
   for (const { name, isRequired } of askedColumns(row)) {
     const typed = texts[name] ?? '';
     const isUnchanged = stored !== undefined && typed === (before[name] ?? '');
-    const text = name === 'paid_until' ? endOf(typed, today) : typed;
+    const text = name === 'paid_until' ? untilEndOf(typed, today) : typed;
     if (isUnchanged && (isRequired || name === 'full_name')) values.set(name, asTextCell(stored[name] ?? ''));
     else if (stored === undefined ? text !== '' || isRequired : !isUnchanged) values.set(name, text);
     // Without this, a changed paid amount would run until the import.

@@ -33,9 +33,12 @@ test('a national ID in the texts of a note is hidden also where the text is cut'
   assert.deepEqual(log.list()[0]?.texts, [`${before}(hidden)`]);
 });
 
-test('the documented kinds of notes are those of the code', () => {
+test('the documented kinds of notes are those of the code, each with its fault', () => {
   const reference = readFileSync(new URL('../../docs/import-reference.md', import.meta.url), 'utf8');
   const section = /^## Notes$([\s\S]*?)^## /m.exec(reference)?.[1] ?? '';
-  const kinds = [...section.matchAll(/^- `(\w+)`: /gm)].map(([, kind]) => kind);
-  assert.deepEqual(kinds, Object.keys(NOTES));
+  const listed = [...section.matchAll(/^- `(\w+)`: [\s\S]*?→ `([^`]*)`$/gm)];
+  assert.deepEqual(
+    listed.map(([, kind, text]) => [kind, `Refused with --strict: ${text}`]),
+    Object.entries(NOTES).map(([kind, { refusal }]) => [kind, refusal]),
+  );
 });

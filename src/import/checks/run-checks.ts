@@ -1,6 +1,5 @@
 /** Runs the checks of a staged file against the current state of the registry. */
 
-import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { LoanStatus } from '../../registry/loans.ts';
 import { refuseCountedPayment, refuseNewPayment } from '../../registry/payments.ts';
@@ -8,7 +7,7 @@ import { hasErasedPersons, hashIdentity } from '../../registry/stored/erasures.t
 import {
   beginningAfterTransfer,
   isBeginning,
-  transfersSql,
+  TRANSFERS,
 } from '../../registry/stored/former-ids-and-transfers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import type { TimeZone } from '../../values/date-time.ts';
@@ -70,7 +69,7 @@ function transferChecks({ kind, zone }: FileScope): Check[] {
     {
       column,
       sql: `SELECT r.line, ${saying(MOVED, { cooperative: 't.code', day: 't.day' })}
-        FROM (${transfersSql(REVERSED_ACTORS)}) t
+        FROM (${TRANSFERS}) t
         CROSS JOIN staging.resolved_references p ON p.member_id = t.member_id
         CROSS JOIN staging.rows r ON r.line = p.line
         WHERE p.id IS NULL AND ${isAfter}`,

@@ -9,6 +9,7 @@ import { nameOf } from '../../registry/pages/stored-values.ts';
 import { type Html, html } from '../../values/html.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { say } from '../../values/message.ts';
+import { LAST_SECOND, untilEndOf } from '../reading/dates.ts';
 import type { MapProposal } from '../reading/propose-map.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../table/columns.ts';
 import type { DeskFile, ImportChoices } from './desk-files.ts';
@@ -112,18 +113,6 @@ function submittedValues(proposal: MapProposal, submitted: ImportChoices | undef
   return (field) => fields.get(field);
 }
 
-const LAST_SECOND = 'T23:59:59';
-
-/**
- * Returns the end of the day until which a paid amount counts repayments, so that a payment at any time of
- * that day does not count again. Today has not ended: without a value, the balance is that of the import.
- * @param today `YYYY-MM-DD`
- */
-export function endOf(day: string, today: string): string {
-  if (day === today) return '';
-  return /^\d{4}-\d\d-\d\d$/.test(day) ? day + LAST_SECOND : day;
-}
-
 /**
  * @param today `YYYY-MM-DD`
  * @returns the map as JSON, without the fields that the user left empty
@@ -139,7 +128,7 @@ export function chosenMap(proposal: MapProposal, form: Form, today: string): str
   const offered = offeredConstants(proposal).map(({ name }) => name);
   const constants = [...neededConstants(proposal), ...offered].flatMap((column) => {
     const given = form.get(FIELD.constant(column));
-    const value = column === 'paid_until' ? endOf(given, today) : given;
+    const value = column === 'paid_until' ? untilEndOf(given, today) : given;
     return value === '' || readColumns.includes(column) ? [] : [[column, value] as const];
   });
   const values = unknownWords.flatMap(({ column, words }) => {

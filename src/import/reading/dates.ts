@@ -304,3 +304,15 @@ function bothOrders(numbers: Numbers): FieldError {
     ),
   );
 }
+
+export const LAST_SECOND = 'T23:59:59';
+
+/**
+ * Returns the end of the day until which a paid amount counts repayments, so that a payment at any time of
+ * that day does not count again. Today has not ended: without a value, the balance is that of the import.
+ * @param today `YYYY-MM-DD`
+ */
+export function untilEndOf(day: string, today: string): string {
+  if (day === today) return '';
+  return /^\d{4}-\d\d-\d\d$/.test(day) ? day + LAST_SECOND : day;
+}

@@ -6,6 +6,7 @@
  */
 import type { Connection } from '../../sqlite/connection.ts';
 import type { TimeZone } from '../../values/date-time.ts';
+import { REVERSED_ACTORS } from '../changes/record-changes.ts';
 import type { ImportKind } from '../file-columns.ts';
 import { ENDED_MEMBER_STATUSES } from '../members.ts';
 
@@ -138,16 +139,15 @@ const BEGUN = `(SELECT w.first_row FROM main.created_rows w
  * SELECT of `member_id, code, day` for each membership that a transfer ended. A membership merged into
  * another appears under the remaining one. A membership is omitted if it became active again, or was merged
  * with the membership that the transfer began.
- * @param reversed SELECT of actors whose changes do not count
  */
-export const transfersSql = (reversed: string): string =>
-  `SELECT m.id AS member_id, ${option('to')} AS code, ${option('on')} AS day FROM main.operations o
+export const TRANSFERS = `SELECT m.id AS member_id, ${option('to')} AS code, ${option('on')} AS day
+   FROM main.operations o
    CROSS JOIN main.members m ON m.id = ${remaining(option('member'))}
    WHERE o.kind = '${TRANSFER_KIND}' AND o.undone_at IS NULL AND m.status IN (${ENDED})
      AND m.id IS NOT ${remaining(BEGUN)}
      AND NOT EXISTS (SELECT 1 FROM main.changes h WHERE h.entity = 'members' AND h.row_id = m.id
        AND h.field = 'status' AND h.id > o.last_change AND h.new NOT IN (${ENDED})
-       AND h.actor NOT IN (${reversed}))`;
+       AND h.actor NOT IN (${REVERSED_ACTORS}))`;
 
 /**
  * Entries that a membership cannot receive after its transfer (docs/correcting.md#a-change-of-cooperative).
@@ -166,14 +166,32 @@ type BeginningKind = keyof typeof BEGINNINGS;
 /** True for kinds with entries that are refused after a transfer. */
 export const isBeginning = (kind: ImportKind): kind is BeginningKind => kind in BEGINNINGS;
 
-/** Error message for a single entry that is dated after the transfer. */
-export const AFTER_TRANSFER = 'The member had changed to another cooperative by then: record it there.';
-/** Reason why a SELECT of the transfers of one ended membership reads few rows. */
-export const FEW_TRANSFERS = 'changes of cooperative, where a membership has ended';
-
 /** Returns the date column of a row `r`, and SQL that is true if the row is dated after the transfer `t`. */
 export function beginningAfterTransfer(kind: BeginningKind, zone: TimeZone | undefined) {
   const { column, condition } = BEGINNINGS[kind];
   const nextDay = `unixepoch(t.day, '+1 day') - ${zone?.offsetSeconds ?? 0}`;
   return { column, isAfter: `${condition} AND r.${column} >= ${nextDay}` };
+}
+
+/**
+ * Returns the check of one new entry: its date column, its message, and a SELECT that returns a row if the
+ * entry is dated after the transfer of its member. The transfers are read only if the membership has ended.
+ * @param parameters SQL of the member's id, of the date, and of the kind of a savings transaction
+ */
+export function transferCheck(
+  kind: BeginningKind,
+  zone: TimeZone,
+  { memberId, at, entryKind = 'NULL' }: { memberId: string; at: string; entryKind?: string },
+) {
+  const { column, isAfter } = beginningAfterTransfer(kind, zone);
+  return {
+    field: column,
+    message: 'The member had changed to another cooperative by then: record it there.',
+    sql: `SELECT 1 FROM (SELECT ${at} AS ${column}, ${entryKind} AS kind) r
+      CROSS JOIN main.members m ON m.id = ${memberId} AND m.status IN (${ENDED})
+      CROSS JOIN (${TRANSFERS}) t ON t.member_id = m.id
+      WHERE ${isAfter} LIMIT 1`,
+    /** Reason why the SELECT reads few rows. */
+    bound: 'changes of cooperative, where a membership has ended',
+  };
 }

@@ -16,7 +16,7 @@ import {
   type PageRequest,
 } from '../../values/errors.ts';
 import { isSameIgnoringCase } from '../../values/text.ts';
-import { newIdSql, openEntryRecorder, REVERSED_ACTORS } from '../changes/record-changes.ts';
+import { newIdSql, openEntryRecorder } from '../changes/record-changes.ts';
 import { tableOf } from '../changes/tables.ts';
 import {
   ACCOUNT_FIELDS,
@@ -32,12 +32,7 @@ import {
 } from '../entries.ts';
 import { FILE_COLUMNS, type ImportKind } from '../file-columns.ts';
 import { ENDED_MEMBER_STATUSES, type Member } from '../members.ts';
-import {
-  AFTER_TRANSFER,
-  beginningAfterTransfer,
-  FEW_TRANSFERS,
-  transfersSql,
-} from '../stored/former-ids-and-transfers.ts';
+import { transferCheck } from '../stored/former-ids-and-transfers.ts';
 import type { MemberStore } from './member-store.ts';
 import type { ReadModelFormat } from './read-model.ts';
 import { openColumnRefresh } from './refresh-read-model.ts';
@@ -182,15 +177,12 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
 
 /** @returns a function that adds a fault if an entry is dated after the transfer of the member */
 function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
-  const { column, isAfter } = beginningAfterTransfer(kind, zone);
-  const select = db.prepare<[{ memberId: number; at: number; kind: string | null }], object>(
-    `SELECT 1 FROM (${transfersSql(REVERSED_ACTORS)}) t CROSS JOIN (SELECT @at AS ${column}, @kind AS kind) r
-     WHERE t.member_id = @memberId AND ${isAfter} LIMIT 1`,
-    FEW_TRANSFERS,
-  );
+  const parameters = { memberId: '@memberId', at: '@at', entryKind: '@kind' };
+  const { sql, bound, field, message } = transferCheck(kind, zone, parameters);
+  const select = db.prepare<[{ memberId: number; at: number; kind: string | null }], object>(sql, bound);
   return ({ id, status }: Member, at: number, entryKind: string | null, faults: FieldErrorList): void => {
     if (!ENDED_MEMBER_STATUSES.includes(status)) return;
-    if (select.get({ memberId: id, at, kind: entryKind }) !== undefined) faults.add(column, AFTER_TRANSFER);
+    if (select.get({ memberId: id, at, kind: entryKind }) !== undefined) faults.add(field, message);
   };
 }
 

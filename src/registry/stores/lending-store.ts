@@ -13,7 +13,7 @@ import {
   toIdsParameter,
 } from '../../sqlite/list-pages.ts';
 import { type PageRequest, refuseFields } from '../../values/errors.ts';
-import { openChangeRecorder, REVERSED_ACTORS } from '../changes/record-changes.ts';
+import { openChangeRecorder } from '../changes/record-changes.ts';
 import {
   type LendingFilter,
   LOAN_FIELDS,
@@ -30,14 +30,7 @@ import {
   type PaymentValues,
   paidAfter,
 } from '../payments.ts';
-import {
-  AFTER_TRANSFER,
-  beginningAfterTransfer,
-  currentNumberSql,
-  ENDED,
-  FEW_TRANSFERS,
-  transfersSql,
-} from '../stored/former-ids-and-transfers.ts';
+import { currentNumberSql, transferCheck } from '../stored/former-ids-and-transfers.ts';
 import type { ReadModelFormat } from './read-model.ts';
 import { openColumnRefresh } from './refresh-read-model.ts';
 import { openRowStore, type StoreDependencies } from './row-store.ts';
@@ -195,17 +188,8 @@ const ifVisible = <Row extends { readonly cooperativeId: number }>(
 
 /** Conflict of a new loan that begins after its member has changed to another cooperative. */
 function beginningElsewhere({ zone }: ReadModelFormat) {
-  const { column, isAfter } = beginningAfterTransfer('loans', zone);
-  return {
-    // Only for ended memberships are the transfers read.
-    sql: `SELECT 1 FROM (SELECT @${column} AS ${column}) r CROSS JOIN members m
-        ON m.id = @member_id AND m.status IN (${ENDED})
-      CROSS JOIN (${transfersSql(REVERSED_ACTORS)}) t ON t.member_id = m.id
-      WHERE @exceptId IS NULL AND ${isAfter} LIMIT 1`,
-    bound: FEW_TRANSFERS,
-    field: column,
-    message: AFTER_TRANSFER,
-  };
+  const check = transferCheck('loans', zone, { memberId: '@member_id', at: '@loan_start_date' });
+  return { ...check, sql: `SELECT 1 WHERE @exceptId IS NULL AND EXISTS (${check.sql})` };
 }
 
 export function openLoans(db: Connection, dependencies: StoreDependencies) {

@@ -9,8 +9,9 @@ import { IMPORT_KINDS } from '../../../src/registry/file-columns.ts';
 
 const REFERENCE = readFileSync(new URL('../../../docs/import-reference.md', import.meta.url), 'utf8');
 const [, SECTION = ''] = /^## Warnings$([\s\S]*?)^## /m.exec(REFERENCE) ?? [];
-const [STOPPING = '', OTHERS = ''] = SECTION.split('These warnings do not stop the file:');
-const LISTED = [STOPPING, OTHERS].flatMap((part, index) =>
+/** Warnings that stop a file, that do not, and that only the desk has. */
+const PARTS = SECTION.split(/^(?:These warnings do not stop the file:|Only the desk has these warnings.*)$/m);
+const LISTED = PARTS.flatMap((part, index) =>
   [...part.matchAll(/^- `(\w+)` \(([\w, ]+)\): /gm)].map(([, kind = '', files = '']) => ({
     kind,
     files: files.split(', '),
@@ -31,4 +32,15 @@ test('each kind of file is examined for the warnings that the reference lists fo
 test('the reference says of every warning whether it stops a file', () => {
   const stopping = Object.entries(WARNINGS).map(([kind, { stops }]) => `${kind} ${stops}`);
   assert.deepEqual(stopping.sort(), LISTED.map(({ kind, stops }) => `${kind} ${stops}`).sort());
+});
+
+test('the reference lists the warnings of each part in the order of the code', () => {
+  assert.equal(PARTS.length, 3);
+  for (const part of PARTS) {
+    const listed = LISTED.map(({ kind }) => kind).filter((kind) => part.includes(`\n- \`${kind}\` (`));
+    assert.deepEqual(
+      listed,
+      Object.keys(WARNINGS).filter((kind) => listed.includes(kind)),
+    );
+  }
 });

@@ -125,7 +125,8 @@ for (const kind of IMPORT_KINDS) {
         const faults = structuralFaults(plain, kind);
         assert.equal(isAccepted, faults.length === 0, `${JSON.stringify(plain)}: ${faults}`);
       }),
-      { numRuns: 500 },
+      // Of the maps of production, one in fourteen is accepted: of 500, sometimes only 20 are.
+      { numRuns: 1_000 },
     );
     assert.ok(accepted > 20 && refused > 20, `${accepted} accepted, ${refused} refused`);
   });

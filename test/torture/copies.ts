@@ -157,7 +157,7 @@ export async function switchMachines(options: TortureOptions): Promise<Outcome> 
         isCaught: mixed.faults.length > 0,
       },
       {
-        what: 'the same kills: answered lookups that the access ledger lacks',
+        what: 'the same kills: answered but unrecorded lookups',
         howOften: `${sound.lookups.receipts.size} lookups`,
         lost: sound.ledgerFaults.length + sound.lookups.unrecorded,
         fault: forgetsReadings.name,

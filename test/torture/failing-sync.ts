@@ -131,7 +131,7 @@ export async function failSyncs({ folder, isSmall, seed, progress }: TortureOpti
   return {
     figures: [
       {
-        what: 'two failures of fsync: writes lost or acknowledged afterwards, or no reason for the end',
+        what: 'two failures of fsync: writes lost or acknowledged afterwards, or no reason given for the end',
         howOften: `${times} (${acknowledged} writes)`,
         lost: faults.length,
         fault: fault.name,
@@ -139,7 +139,7 @@ export async function failSyncs({ folder, isSmall, seed, progress }: TortureOpti
         isCaught: caught.faults.length > 0,
       },
       {
-        what: 'failures of fsync in the ledger: answered lookups that it lacks, or later lookups refused',
+        what: 'failures of fsync in the ledger: answered but unrecorded lookups, or later lookups refused',
         howOften: `${times}`,
         lost: ledgerFaults.length,
         fault: FAULTS.ignoresSync.name,

@@ -58,7 +58,7 @@ export const FAULTS = {
       }`,
   },
   forgetsFailure: {
-    name: 'writes go on after a commit that failed',
+    name: 'writes go on after a failed commit',
     file: 'src/sqlite/group-commit.ts',
     old: `this.failure = { error };
     rejectAll(jobs, failed(error));
@@ -66,7 +66,7 @@ export const FAULTS = {
     planted: 'rejectAll(jobs, failed(error));',
   },
   failsWhenFull: {
-    name: 'a full disk ends writing for good',
+    name: 'after a full disk, no write is ever accepted again',
     file: 'src/sqlite/group-commit.ts',
     old: 'else rejectAll(jobs, diskFull());',
     planted: "else this.fail(jobs, new Error('planted'));",
@@ -86,7 +86,7 @@ export const FAULTS = {
   answersUnwritten: answersBeforeCommit(100),
   answersUnsynced: answersBeforeCommit(50),
   ignoresSync: {
-    name: 'an error of the sync of the ledger is ignored',
+    name: 'a failed sync of the ledger is ignored',
     file: 'src/ledger/ledger-writer.ts',
     old: 'else if (isReplaced || isPassing(error, file)) throw error;',
     planted: "else if (!isDiskFull(error)) return { first: 1, hash: '0'.repeat(64) };",
@@ -98,19 +98,19 @@ export const FAULTS = {
     planted: 'Math.floor(this.clock.now())',
   },
   retriesByWallClock: {
-    name: 'webhooks are tried again by the wall clock',
+    name: 'webhooks are retried by the wall clock',
     file: 'src/webhooks/deliver-and-retry.ts',
     old: 'this.context.clock.monotonicMs() < this.dueMs',
     planted: 'this.context.clock.now() < this.progress.nextAttemptAtMs',
   },
   forgetsMoving: {
-    name: 'a restore that puts back an older backup than the newest',
+    name: 'a restore of an older backup than the newest',
     file: 'src/backup/numbered-backups.ts',
     old: 'numberOf(b.name) - numberOf(a.name) ||',
     planted: 'numberOf(a.name) - numberOf(b.name) ||',
   },
   forgetsReadings: {
-    name: 'a restore that adds no readings',
+    name: 'a restore that adds no access records',
     file: 'src/ledger/ledger-copy.ts',
     old: 'if (files.length === 0) {',
     planted: 'if (files.length > 0) {',

@@ -148,7 +148,7 @@ export async function fillDisks({ folder, isSmall, seed, progress }: TortureOpti
         isCaught: stopping.faults.length > 0,
       },
       {
-        what: 'the same disk: answered lookups that the access ledger lacks',
+        what: 'the same disk: answered but unrecorded lookups',
         howOften: `${sound.reserve} lookups`,
         lost: sound.ledgerFaults.length,
         fault: tells.name,

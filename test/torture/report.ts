@@ -38,8 +38,8 @@ export function reportOf(outcomes: ReadonlyMap<string, Outcome>, parts: readonly
   const machine = `${processor}, ${type()} ${release()}`;
   return [
     '# Failures survived\n\n',
-    'For assessors: `make torture` causes these failures and looks for the faults that they leave. ',
-    'It must catch each planted fault. `node test/torture/main.ts --only PART` runs one part: ',
+    'For assessors: `make torture` causes these failures, looks for the faults that they leave, and must ',
+    'catch each planted fault. `node test/torture/main.ts --only PART` runs one part: ',
     `${parts.join(', ')}. `,
     `Measured on ${run}, with Node ${process.version}, ${machine}.\n\n`,
     row(HEAD),

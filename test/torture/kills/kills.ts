@@ -121,7 +121,7 @@ export async function killServices(options: TortureOptions): Promise<Outcome> {
         isCaught: faulty.faults.length > 0,
       },
       {
-        what: 'the same kills: answered lookups that the access ledger lacks',
+        what: 'the same kills: answered but unrecorded lookups',
         howOften: `${sound.responses} lookups`,
         lost: sound.ledgerFaults.length,
         fault: FAULTS.answersUnwritten.name,

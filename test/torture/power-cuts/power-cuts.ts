@@ -119,7 +119,7 @@ export async function cutPower(options: TortureOptions): Promise<Outcome> {
     isCaught: faulty.losing > 0,
   };
   const ledger: Figure = {
-    what: 'the same power cuts: answered lookups that the access ledger lacks, or gaps in it',
+    what: 'the same power cuts: answered but unrecorded lookups, or gaps in the access ledger',
     howOften: `${sound.receipts} lookups`,
     lost: sound.unrecorded,
     fault: FAULTS.answersUnsynced.name,

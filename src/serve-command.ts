@@ -29,7 +29,7 @@ async function serve(run: Run<ServeOptions>): Promise<void> {
   if (isNew) tell(run, newRegistryNote(registry.storage));
   const stopped = stopSignal();
   try {
-    removeStaleStaging(registry.storage);
+    removeStaleStaging(registry.storage.location);
     const { address } = await registry.listen();
     err(`Serving ${config.storage} on http://${shownAddress(address)}/api/v1/\n`);
     for (const { name, address: at } of registry.serving)

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync, lstatSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { COUNTED } from '../check/check.ts';
-import { removeStaleStagingAt } from '../import/staging/import-session.ts';
+import { removeStaleStaging } from '../import/staging/import-session.ts';
 import { keepRemovedId } from '../journal/change-sets.ts';
 import { copyReadable, restoreLedger } from '../ledger/ledger-copy.ts';
 import { createLedgerFolder, isLedgerFileOfBackup, LEDGER_FOLDER } from '../ledger/ledger-files.ts';
@@ -147,7 +147,7 @@ export async function restore(
     const backup = { folder, manifest };
     const prepared = await prepare(backup, restoring, storage, { ...options, onStep });
     const { all, report, isMigrated, ledgerFaults } = prepared;
-    removeStaleStagingAt(databaseFile);
+    removeStaleStaging(databaseFile);
     restoring.moveOldFiles(onStep, foreignErasures(restoring));
     onStep('moved');
     restoring.placeCopies(onStep);

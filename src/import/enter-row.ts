@@ -1,6 +1,6 @@
 /**
- * Imports one row that a user typed at the desk. The row is checked, previewed, recorded and undone like a
- * row of a file, with the same messages (docs/desk.md#entering-by-hand).
+ * Imports one row that a user typed at the desk, as if the row came from a file
+ * (docs/desk.md#entering-by-hand).
  */
 import { createHash } from 'node:crypto';
 import { FILE_COLUMNS, type ImportKind } from '../registry/file-columns.ts';
@@ -9,13 +9,10 @@ import type { RecordSource } from './files/records.ts';
 import { type FileCheck, type ImportOptions, importFiles } from './import-files.ts';
 import type { ImportSession } from './staging/import-session.ts';
 
-/** Line number of the typed row, after a header on line 1. */
-const LINE = 2;
-
 interface EnteringOptions extends Pick<ImportOptions, 'zone' | 'clock' | 'systemUser'> {
-  /** Fingerprint of the plan that the user has seen and confirmed. */
+  /** Fingerprint of the plan that the user has confirmed. */
   readonly agreed?: string | undefined;
-  /** True if a new row without warnings is imported without showing its plan first. */
+  /** True to import a new row without warnings at once, without a plan for the user to confirm. */
   readonly isDirect?: boolean;
 }
 
@@ -29,8 +26,9 @@ export type RowPlan = NonNullable<ReturnType<typeof planOf>>;
 export type Entered = Awaited<ReturnType<typeof enterRow>>;
 
 /**
- * Imports a row if the user has confirmed its plan or `isDirect` allows it; otherwise returns the plan.
- * @param values texts by column name; a stored row keeps its values in missing columns
+ * Imports a row if the user has confirmed its plan or `isDirect` permits the import. Otherwise returns the
+ * plan.
+ * @param values texts by column name; a stored row keeps its values in the other columns
  * @throws an unexpected error
  */
 export async function enterRow(
@@ -65,9 +63,10 @@ export async function enterRow(
 }
 
 /**
- * Returns the changes that the row would make, with a fingerprint of them for the user to confirm. The
- * fingerprint omits the time of the import, which is later at the confirmation: the end of an opening balance
- * for which the row gives none.
+ * Returns the changes that the row would make, with a fingerprint for the confirmation. The fingerprint omits
+ * the end of an opening balance (`paid_until`) if the row has no such end: it then is the time of the import,
+ * which is later at the confirmation.
+ * @returns undefined if the row has faults
  */
 function planOf({ checked, findings }: FileCheck, kind: ImportKind, values: ReadonlyMap<string, string>) {
   if (checked.isRefused) return undefined;
@@ -94,8 +93,8 @@ const hashOf = (value: unknown, encoding: 'base64url' | 'hex'): string =>
 
 function sourceOf(values: ReadonlyMap<string, string>): RecordSource {
   const records = [
-    { line: LINE - 1, cells: [...values.keys()] },
-    { line: LINE, cells: [...values.values()] },
+    { line: 1, cells: [...values.keys()] },
+    { line: 2, cells: [...values.values()] },
   ];
   return {
     bytes: 0,

@@ -1,4 +1,4 @@
-/** Imports files one after another. Each is checked completely, then written in one transaction. */
+/** Imports files one after another. Each file is checked completely, then written in one transaction. */
 
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface ImportOptions extends CheckOptions {
   readonly isDryRun: boolean;
   /** Layout of the files. For parts that the map omits, the default layout applies. */
   readonly map?: FileLayout | undefined;
-  /** True to refuse everything that the import would otherwise read leniently or skip. */
+  /** True to refuse a file with anything that the import would otherwise read leniently or skip. */
   readonly isStrict?: boolean | undefined;
   /** True to skip hidden rows and columns of workbooks. */
   readonly skipsHidden?: boolean | undefined;
@@ -36,11 +36,11 @@ export interface ImportOptions extends CheckOptions {
   readonly acceptsWarnings?: boolean | undefined;
   /** User for the journal: `REGISTRY_USER` with the system account, or the user of the desk. */
   readonly systemUser: string;
-  /** Signal that ends the import before the next step of the current file. Files imported before stay. */
+  /** Ends the import before the next step of the current file. Earlier files stay imported. */
   readonly signal?: AbortSignal;
 }
 
-/** File that has been read and checked but not written. Its source is open and can be read again. */
+/** A file that was read and checked, and is not written yet. `source` is open and can be read again. */
 export type FileCheck = Awaited<ReturnType<typeof readAndCheck>> & {
   readonly file: ImportFile;
   readonly source: RecordSource;
@@ -48,12 +48,13 @@ export type FileCheck = Awaited<ReturnType<typeof readAndCheck>> & {
 
 export interface ImportObserver {
   progress?(file: ImportFile, bytesRead: number, bytes: number): void;
-  /** Called before a file is written. The file fails if the callback throws. */
+  /** Called before a file is written. If the callback throws, the file is not imported. */
   checked?(read: FileCheck): Promise<void> | void;
   /**
-   * Called after `checked`, if warnings stop the file or the import asks before each file.
+   * Called after `checked`, if warnings stop the file or the import asks before each file. Without this
+   * callback, the file is not imported.
    * @param report with the outcome `stopped` or `accepted`
-   * @returns true to import the file; a file is not imported if this callback is missing
+   * @returns true to import the file
    */
   confirm?(report: FileReport): Promise<boolean>;
   /** Called once for each file, including files that were not reached. */
@@ -61,9 +62,9 @@ export interface ImportObserver {
 }
 
 /**
- * Imports files in order, up to the first that is refused, stopped or failed.
- * @returns a report for each file
- * @throws UnknownSheetError if a workbook lacks the sheet named by the map
+ * Imports files in order, up to the first file that is refused, stopped or failed.
+ * @returns a report for each file, in the same order
+ * @throws UnknownSheetError if a workbook lacks the sheet that the map names
  */
 export async function importFiles(
   session: ImportSession,
@@ -154,12 +155,12 @@ async function importFile(
   }
 }
 
-// Journal entry of an import: the file, and the layout with which it was read
+// Journal entry of an import
 
-/** Maximum number of line numbers stored for a note: enough to find the rows without copying the file. */
+/** Maximum number of line numbers stored for a note. A note must not copy the file into the journal. */
 const KEPT_LINES = 20;
 
-/** Returns a map as a JSON object for the journal. */
+/** Returns the layout as a JSON value for the journal, in the form of a map file. */
 const describeMap = ({ columns, constants, values, rounded, ...rest }: FileLayout) => ({
   ...rest,
   ...(rounded && { rounded: [...rounded] }),
@@ -190,12 +191,13 @@ const recordOf = ({ file, notes }: FileReport, sha256: string, options: ImportOp
   ...(file.entered && { isEntered: true }),
 });
 
-// Files to import from a folder, ordered so that files come after those they refer to
+// Files of a folder
 
 /**
- * Lists the files named `<kind>*.csv`, `<kind>*.xlsx` or `<kind>*.ods` in any letter case, by kind and name.
- * @returns the files to import, and the rest of the folder, each with the reason why it is skipped, worded to
- *   follow a colon: `Skipped notes.txt: it is not a .csv, .xlsx or .ods file`
+ * Finds the files named `<kind>*.csv`, `<kind>*.xlsx` or `<kind>*.ods` in any letter case. They are sorted by
+ * kind, then by name, so that each file refers only to earlier files.
+ * @returns the files to import, and the skipped entries of the folder with the reasons. A reason follows a
+ *   colon: `Skipped notes.txt: it is not a .csv, .xlsx or .ods file`
  * @throws the system's error if the folder cannot be read
  */
 export function listImportFiles(folder: string) {
@@ -225,7 +227,7 @@ function reasonToSkip(folder: string, name: string): string | undefined {
   return `its name does not start with any of ${IMPORT_KINDS.join(', ')}`;
 }
 
-/** Returns undefined for a broken link; opening the file will report it. */
+/** Returns undefined for a broken link. `openFile` later reports the broken link. */
 function typeOf(path: string): Stats | undefined {
   try {
     return statSync(path);

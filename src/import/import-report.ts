@@ -1,11 +1,12 @@
-/** Reports about imported files, and messages about a running import. */
+/** Reports on the files of an import, and the messages that a running import sends to the desk. */
 import { basename } from 'node:path';
 import type { ImportChanges, StagedChange } from '../journal/operations.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import { deniedMessage, systemCodeOf } from '../runtime/process.ts';
+import type { StagedValue } from '../values/declared-fields.ts';
 import { RegistryError } from '../values/errors.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
-import { say, type Text } from '../values/message.ts';
+import { type Message, say, type Text } from '../values/message.ts';
 import type { RecordSource } from './files/records.ts';
 import type { ImportNote } from './reading/notes.ts';
 import type { MapProposal } from './reading/propose-map.ts';
@@ -13,20 +14,19 @@ import type { MapProposal } from './reading/propose-map.ts';
 export interface ImportFile {
   readonly kind: ImportKind;
   readonly path: string;
-  /** Name that users know the file by, if it differs from the name in the path. */
+  /** Name by which users know the file, if the name in `path` is another. */
   readonly name?: string | undefined;
-  /** Source of a typed row, instead of a file. */
+  /** A typed row, which is imported instead of the file at `path`. */
   readonly entered?: RecordSource;
 }
 
-/** Returns a file's name without folder and national IDs, because the name is printed and stored. */
+/** Returns a file's name without folder. National IDs are hidden, because the name is printed and stored. */
 export const nameOf = ({ name, path }: Pick<ImportFile, 'path' | 'name'>): string =>
   hideIdentityCards(name ?? basename(path));
 
 /**
- * Outcome of a file. Only an imported file is written.
- * - `imported`
- * - `accepted`: a dry run found no reason to refuse or stop the file
+ * Only an `imported` file was written.
+ * - `accepted`: the file could be imported, but was only checked, or the user did not confirm its changes
  * - `refused`: the file has faults
  * - `stopped`: the user has not confirmed the warnings
  * - `failed`: another error occurred, described by `failure`
@@ -40,18 +40,19 @@ export interface FileReport {
   readonly rows: number;
   readonly refusedRows: number;
   readonly faults: number;
-  /** True if a fault concerns the entire file, such as its header, its bytes or all national IDs. */
+  /** True if a fault concerns the entire file, such as a missing column. */
   readonly isFileFaulty: boolean;
   readonly notes: readonly ImportNote[];
-  /** Changes that the import made, or would make in a dry run or for a stopped file. */
+  /** Changes that the import made. For an `accepted` or `stopped` file, changes that it would make. */
   readonly changes: ImportChanges;
-  /** Number of stored values that change, by column. Columns without a change are missing. */
+  /** Number of changed stored values by column. Columns without a changed value are missing. */
   readonly columns: ReadonlyMap<string, number>;
-  /** Number of rows of the replaced import that the file lacks. Members and cooperatives are not removed. */
+  /** Number of rows that the replaced import created and this file lacks. */
   readonly missing: number;
   readonly importId?: number;
-  /** Id of an earlier import of the same bytes, unless that import was undone. */
+  /** Id of an earlier import of the same bytes. Undone imports do not count. */
   readonly sameAsImport?: number | undefined;
+  /** Time for which other processes could not write. */
   readonly lockMs: number;
   readonly seconds: number;
   readonly failure?: Failure;
@@ -64,7 +65,7 @@ interface Failure {
   readonly isExpected: boolean;
 }
 
-/** Expected error outside the registry, such as a full disk. The message tells the operator about it. */
+/** An expected error outside the registry, such as a full disk. `text` is for the operator. */
 export class ImportError extends Error {
   readonly text: Text;
 
@@ -75,8 +76,6 @@ export class ImportError extends Error {
   }
 }
 
-const NO_CHANGES: ImportChanges = { created: 0, changed: 0, unchanged: 0, kept: 0, removed: 0 };
-
 export const emptyReport = (file: ImportFile): FileReport => ({
   file,
   outcome: 'not_reached',
@@ -85,7 +84,7 @@ export const emptyReport = (file: ImportFile): FileReport => ({
   faults: 0,
   isFileFaulty: false,
   notes: [],
-  changes: NO_CHANGES,
+  changes: { created: 0, changed: 0, unchanged: 0, kept: 0, removed: 0 },
   columns: new Map(),
   missing: 0,
   lockMs: 0,
@@ -104,9 +103,9 @@ export function toFailure(error: unknown): Failure {
   return { message: 'An unexpected error ended the import.', error, isExpected: false };
 }
 
-// Messages of a running import to the desk, which started the command and shows them
+// Messages that a command sends to the desk, if the desk started the command
 
-/** Subject of a message about a file. */
+/** Subject of a message about a file. The desk shows the messages of each subject under one heading. */
 export type NewsPart = 'note' | 'ignored' | 'warning' | 'fault' | 'kept' | 'missing' | 'changed' | 'failed';
 
 export type ReportNews = Pick<
@@ -114,17 +113,34 @@ export type ReportNews = Pick<
   'outcome' | 'rows' | 'refusedRows' | 'isFileFaulty' | 'changes' | 'importId' | 'sameAsImport'
 >;
 
-/** One of the first rows as the import read it, with values in stored form, without the national ID. */
+/** One of the first rows of a file, as the import understood it. */
 export interface FirstRow {
   readonly line: number;
+  /** Values in stored form, without the national ID. */
   readonly values: { readonly [column: string]: string | number };
 }
 
-/** Changed stored values of a column: their number, and examples, which are never national IDs. */
+/** Stored values of one column that a file changes. The examples have no national IDs. */
 export interface ColumnChanges {
   readonly column: string;
   readonly count: number;
   readonly examples: readonly Pick<StagedChange, 'row' | 'old' | 'new'>[];
+}
+
+/** @param name display name of the column @param write formats a value of the column */
+export function describeColumnChanges(
+  { count, examples }: ColumnChanges,
+  name: Text,
+  write: (value: StagedValue) => string,
+): Message {
+  const texts = examples.map((change) => `${change.row} ${write(change.old)} → ${write(change.new)}`);
+  const fields = { column: name, count };
+  return texts.length === 0
+    ? say('{column} changes in {count|# row|# rows}', fields)
+    : say('{column} changes in {count|# row|# rows}: {examples}', {
+        ...fields,
+        examples: (count > texts.length ? [...texts, '…'] : texts).join('; '),
+      });
 }
 
 export type ImportNews =
@@ -132,15 +148,17 @@ export type ImportNews =
   | { readonly progress: number }
   /** Packed message (src/values/message.ts), which the desk shows in the reader's language. */
   | { readonly part: NewsPart; readonly text: string; readonly lines?: readonly number[] }
-  /** Names of people on the lines that messages refer to, as written in the file. */
-  | { readonly names: { readonly [line: number]: string } }
   | { readonly changes: readonly ColumnChanges[] }
-  /** Sheets of a workbook, if the import could not choose one. */
+  /** Names of all sheets of a workbook, if the import could not choose a sheet. */
   | { readonly sheets: readonly string[] }
-  | { readonly firstRows: readonly FirstRow[] }
-  /** Columns with numbers that are refused for their decimals, and that a map could round. */
-  | { readonly roundableColumns: readonly string[] }
+  | {
+      readonly firstRows: readonly FirstRow[];
+      /** Columns in which numbers were refused for too many decimals. A map can round these columns. */
+      readonly roundableColumns: readonly string[];
+      /** Names of people on the lines that messages refer to, as written in the file. */
+      readonly names: { readonly [line: number]: string };
+    }
   | { readonly report: ReportNews }
-  /** Sent after the command has reported the planned changes; the command then waits for the reply `yes`. */
+  /** Sent after all findings about a file. The command then waits for the reply `yes`. */
   | { readonly asks: true }
   | { readonly proposal: MapProposal };

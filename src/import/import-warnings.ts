@@ -1,7 +1,10 @@
-/** Kinds of warnings about an imported file, and the interface of a warning. */
+/** Warnings about an imported file. */
 import type { Text } from '../values/message.ts';
 
-/** Kinds of warnings (docs/import-reference.md#warnings). The user must confirm those that stop a file. */
+/**
+ * Kinds of warnings (docs/import-reference.md#warnings). A file with a warning that `stops` is imported only
+ * after the user has confirmed it.
+ */
 export const WARNINGS = {
   ended_status: { stops: true },
   many_changes: { stops: true },
@@ -37,8 +40,8 @@ export interface ImportWarning {
   readonly stops: boolean;
   /** Message for the operator, without personal data. */
   readonly message: Text;
-  /** Number of lines that the warning is about. */
+  /** Number of lines that `lines` lists. */
   readonly count: number;
-  /** Lists the lines in order. May be called only until the file is written. */
+  /** Lists the lines that the warning is about, in order. Must be called before the file is written. */
   lines(): Iterable<number>;
 }

@@ -1,6 +1,6 @@
 /**
- * Writes the rejects of an import: the refused rows as they were delivered, with a column of reasons, to be
- * corrected and imported again. Rejects contain national IDs, so only their owner can read the file.
+ * Writes rejects: the refused rows of an imported file, unchanged, with a column of reasons. Users correct
+ * the rows and import them again. Rejects contain national IDs, so only their owner can read the file.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -30,23 +30,19 @@ import { createMarks, filesOf } from './table/file-column.ts';
 import type { Header } from './table/header.ts';
 import { addedColumnOf, addedHeading, addedHeadingsOf } from './table/recognise-headings.ts';
 
-// Rows of the rejects, written so that an import reads them like the original rows
+// Rows of the rejects. An import must read them like the original rows.
 
-/** Returns the prefix of reasons in a row of another width, which are not under their heading. */
+/** Returns a prefix for reasons that are not under their heading, in a row that is too short or too long. */
 const beforeReasons = (heading: string): string => `${heading}: `;
 const REASONS = addedHeadingsOf(FAULTS_COLUMN).map(beforeReasons);
 
 interface RejectsOptions extends Pick<Header, 'line' | 'headings'> {
-  /** True to name the original file in a column, which later helps to match rows without a reference. */
+  /** True to add the column `FILE_COLUMN`, which later helps to match rows without a reference. */
   readonly isReferenceMissing?: boolean;
   /** True if any row was refused because it repeats another row. */
   readonly hasRepeats?: boolean;
-  /** Language of the reasons. */
   readonly language?: Language;
-  /**
-   * Kind of the file, if added headings and the columns in reasons are written as labels in `language`;
-   * undefined to write column names.
-   */
+  /** Kind of the file, to write columns as labels in `language`; undefined to write column names. */
   readonly labelled?: ImportKind | undefined;
 }
 
@@ -60,8 +56,7 @@ function createRejectedRows(
   const width = headings.length;
   const namedWidth = headings.findLastIndex(({ text }) => text !== '') + 1;
   const placeOf = (column: string) => headings.findIndex(({ text }) => addedColumnOf(text) === column);
-  // Positions of columns that earlier rejects added. Their reasons are replaced if the rows are refused
-  // again.
+  // The file itself may be corrected rejects. Its added columns, at these positions, are replaced.
   const earlierPlaces = [FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN].map(placeOf);
   const [faultsAt = -1, filesAt = -1, repeatsAt = -1] = earlierPlaces;
   const marksRepeats = hasRepeats || repeatsAt >= 0;
@@ -84,7 +79,7 @@ function createRejectedRows(
     return [...original, ...files, ...marks, isComplete ? reason : reasonsPrefix + reason];
   }
 
-  /** True if a row can be padded to the width of the header, so that the reasons are under their heading. */
+  /** True if a row can be padded to the width of the header. Its reasons are then under their heading. */
   function isOfHeadersWidth(cells: readonly string[]): boolean {
     const mayBeLonger = isWorkbook || namedWidth < width || cells.length <= width;
     return (
@@ -92,7 +87,7 @@ function createRejectedRows(
     );
   }
 
-  /** Returns a row of another width unpadded, because padding could move values into wrong columns. */
+  /** Returns the cells of another row. They are not padded: that could move values into wrong columns. */
   function cellsOfAnyWidth(cells: readonly string[]): readonly string[] {
     const hasReasons = faultsAt >= 0 && REASONS.some((prefix) => cells.at(-1)?.startsWith(prefix));
     return hasReasons ? cells.slice(0, -earlierPlaces.filter((place) => place >= 0).length) : cells;
@@ -112,13 +107,13 @@ function createRejectedRows(
 }
 
 /**
- * Returns a cell that Excel keeps unchanged: it would turn long digits and leading zeros into numbers unless
- * a formula marks them as text.
+ * Returns a cell that Excel does not change. A formula marks digits as text where Excel would otherwise
+ * remove leading zeros or round the number.
  */
 function keptAsText(cell: string, isNumber: boolean, isIdentityCard: boolean): string {
   if (/^0\d+$/.test(cell) || (!isNumber && /^\d{12,}$/.test(cell))) return `="${cell}"`;
   if (!isNumber) return cell;
-  // A national ID stored as a number has lost digits, so it is written in a form that does not look complete.
+  // A workbook that stores a national ID as a number has lost digits. The exponent shows the loss.
   return isIdentityCard && /^\d{12,}$/.test(cell) ? Number(cell).toExponential().toUpperCase() : cell;
 }
 
@@ -133,7 +128,7 @@ export function rejectsPath(path: string, place: number): string {
 }
 
 /**
- * True if new rejects may replace a file: it is empty, or its header ends like a header of rejects.
+ * True if new rejects may replace a file: the file is empty, or its last heading is that of the reasons.
  * @throws the system's error if the file cannot be read
  */
 export async function isReplaceable(path: string): Promise<boolean> {
@@ -155,9 +150,8 @@ export async function isReplaceable(path: string): Promise<boolean> {
 }
 
 /**
- * Creates the first rejects file before the import starts, so that an unwritable path does not stop the
- * import halfway.
- * @param language language of the reasons
+ * Creates the first rejects file. Must be called before the import starts: an unwritable path must not stop
+ * the import halfway.
  * @param labelled as in `RejectsOptions`
  * @throws the system's error, including `EEXIST` if the file exists
  */
@@ -167,9 +161,8 @@ export async function createRejectsFile(path: string, language: Language, labell
   let files = 0;
   return {
     /**
-     * Writes the refused rows of an imported file, with a header. The first imported file with such rows uses
-     * the path of the rejects; each further one gets a path of its own (`rejectsPath`).
-     * @returns the path; undefined if there is no refused row to write, or no readable header
+     * Writes the refused rows of one imported file to the next rejects file (`rejectsPath`).
+     * @returns the path; undefined if no row was refused, or if the header is not readable
      * @throws the system's error, for example if the disk is full or another import has replaced the file
      */
     async append({ checked, source, findings }: FileCheck): Promise<string | undefined> {
@@ -186,7 +179,7 @@ export async function createRejectsFile(path: string, language: Language, labell
       files++;
       return rejectsPath(path, files);
     },
-    /** Closes and removes a rejects file without rows. */
+    /** Removes the open rejects file if no rows were written to it. */
     async close(): Promise<void> {
       if (unused !== undefined) removeOwn(rejectsPath(path, files + 1), unused.fd);
       await unused?.close();
@@ -194,14 +187,14 @@ export async function createRejectsFile(path: string, language: Language, labell
   };
 }
 
-/** Writes the refused rows. @param faults in order of line @returns true if any row was written */
+/** @param faults in order of line @returns true if any row was written */
 export async function writeRejects(
   handle: Pick<FileHandle, 'writeFile'>,
   faults: Iterable<ImportFault>,
   source: RecordSource,
   options: RejectsOptions,
 ): Promise<boolean> {
-  const { encoding, separator } = layoutOf(source);
+  const { encoding, separator, mark } = layoutOf(source);
   const rows = createRejectedRows(source, options);
   const reasons = reasonsByLine(faults, options);
   let next = reasons.next();
@@ -219,9 +212,8 @@ export async function writeRejects(
           text += formatRow(rows.row(record, next.value.reason, next.value.isRepeat), separator);
       }
       if (text !== '') {
-        const start = isWritten ? Buffer.alloc(0) : startOf(source, encoding);
-        const lines = isWritten ? text : (headerRow ?? '') + text;
-        await handle.writeFile(Buffer.concat([start, encodeText(lines, encoding)]));
+        if (!isWritten) await handle.writeFile(Buffer.concat([mark, encodeText(headerRow ?? '', encoding)]));
+        await handle.writeFile(encodeText(text, encoding));
         isWritten = true;
       }
       if (next.done === true) break;
@@ -234,22 +226,21 @@ export async function writeRejects(
 }
 
 /**
- * Returns the encoding and separator of the rejects. Rejects of a workbook are CSV with commas: in a file
- * with semicolons, `12,500` would become a decimal number.
+ * Returns the text format of the rejects, with the byte order mark, if any. UTF-16 always has a mark, because
+ * it would not be recognised without one. Rejects of a workbook are CSV with commas: in a file with
+ * semicolons, `12,500` would become a decimal number.
  */
-const layoutOf = ({ format }: RecordSource): { encoding: Encoding; separator: string } =>
-  format.type === 'workbook' ? { encoding: 'utf-8', separator: ',' } : format;
-
-/** Returns the byte order mark for the rejects, without which UTF-16 would not be recognised. */
-const startOf = ({ format }: RecordSource, encoding: Encoding): Buffer =>
-  format.type === 'workbook' || format.hasMark || encoding.startsWith('utf-16')
-    ? markOf(encoding)
-    : Buffer.alloc(0);
+function layoutOf({ format }: RecordSource): { encoding: Encoding; separator: string; mark: Buffer } {
+  if (format.type === 'workbook') return { encoding: 'utf-8', separator: ',', mark: markOf('utf-8') };
+  const { encoding, separator, hasMark } = format;
+  const isMarked = hasMark || encoding.startsWith('utf-16');
+  return { encoding, separator, mark: isMarked ? markOf(encoding) : Buffer.alloc(0) };
+}
 
 const isRepeatFault = ({ message }: ImportFault): boolean =>
   message instanceof Message && message.template === SAME_AS_LINE;
 
-/** Yields the faults of each row as one text. Skips faults that concern the entire file. */
+/** Yields one text for all faults of a row. Skips faults that concern the entire file. */
 function* reasonsByLine(faults: Iterable<ImportFault>, { language = 'en', labelled }: RejectsOptions) {
   const labels = new Map<string, Text>(
     labelled && [

@@ -1,6 +1,6 @@
 /**
- * Template: a workbook to fill in. It has translated headings for one kind of file, a fictitious row, and a
- * sheet that explains each column in all languages (docs/importing.md#a-template).
+ * A template is a workbook to fill in. It has translated headings for one kind of file, a fictitious row, and
+ * a sheet that explains each column (docs/importing.md#a-template).
  */
 
 import type { CellStyle, DataValidation, WriteSheet } from 'hucre/xlsx';
@@ -16,28 +16,27 @@ import type { CellContext } from './reading/cell-context.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, isOfDates } from './table/columns.ts';
 import type { Header } from './table/header.ts';
 
-// Fictitious row of a template, which an import ignores if it is left in the file
-// (docs/importing.md#a-template)
+// Fictitious row of a template. An import ignores the row (docs/importing.md#a-template).
 
-/** Values for columns whose examples in the API documentation do not fit together in one row. */
+/** Values of the fictitious row that differ from the examples in the API documentation. */
 const EXAMPLES: { readonly [kind in ImportKind]?: { readonly [column: string]: string } } = {
   cooperatives: { registration_date: '2015-03-31' },
   loans: { paid_amount: '420000', paid_until: '2025-05-31', approved_at: '2025-01-10' },
 };
 
-/** Returns the columns of a template, without those that are alternatives to another column. */
+/** Returns the columns of a template. Columns that could replace another column are omitted. */
 const templateColumns = (kind: ImportKind): readonly FileColumn[] =>
   FILE_COLUMNS[kind].filter(({ name }) => ALTERNATIVES[kind]?.others.includes(name) !== true);
 
-/** Returns the example of a column: a choice as it is stored, an instant as a day. */
+/** Returns a column's value in the fictitious row. An instant is shortened to its day. */
 function exampleIn(kind: ImportKind, { name, field }: FileColumn): string {
   const text = EXAMPLES[kind]?.[name] ?? String(exampleOf(kindOf(field).schema));
   return isOfDates(field) ? text.slice(0, 'YYYY-MM-DD'.length) : text;
 }
 
 /**
- * Returns a function that detects the fictitious row by comparing all its cells. In a file headed by column
- * names, such as an export or a typed row, an equal row is real: templates have translated headings.
+ * Returns a function that is true for the values of the fictitious row. If the headings are column names, as
+ * in exports, the function is always false: the headings of templates are translated.
  */
 export function createExampleCheck(
   kind: ImportKind,
@@ -56,14 +55,9 @@ export function createExampleCheck(
 
 type Translate = (text: Text) => string;
 
-const into =
-  (language: Language): Translate =>
-  (text) =>
-    inLanguage(text, language);
-
-/** Number of rows with cell formats. Without a format, a spreadsheet would not keep a national ID as text. */
+/** Number of rows whose cells have formats. A typed national ID stays a text only in a cell of texts. */
 const FORMATTED_ROWS = 500;
-/** Row indexes of the headings and the fictitious row, below an introductory sentence. */
+/** Row indexes of the headings and of the fictitious row. An introduction is above them. */
 const [HEADINGS, EXAMPLE] = [1, 2];
 
 const isNeeded = (kind: ImportKind, { name, isRequired }: FileColumn): boolean =>
@@ -148,8 +142,8 @@ function need(kind: ImportKind, column: FileColumn): Message | undefined {
 }
 
 /**
- * Returns the sheet that explains the columns. Each of its rows names only one column, so that an import does
- * not mistake it for the sheet with the rows.
+ * Returns the sheet that explains the columns. It has one row for each column: an import might mistake a row
+ * with several column names for a header.
  */
 function sheetOfColumns(kind: ImportKind, translate: Translate): WriteSheet {
   const rows = FILE_COLUMNS[kind].map((column) => {
@@ -169,6 +163,6 @@ function sheetOfColumns(kind: ImportKind, translate: Translate): WriteSheet {
 /** @param language language of the headings and choices; an import needs no map for any language */
 export async function templateOf(kind: ImportKind, language: Language): Promise<Uint8Array> {
   const { writeXlsx } = await import('hucre/xlsx');
-  const translate = into(language);
+  const translate = (text: Text) => inLanguage(text, language);
   return writeXlsx({ sheets: [sheetToFill(kind, translate), sheetOfColumns(kind, translate)] });
 }

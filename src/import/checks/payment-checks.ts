@@ -50,8 +50,6 @@ const STATUSES = LOANS_OF_IMPORTED_PAYMENTS.map(quoted).join(', ');
 /** Columns that must not change once a payment is void. A changed status is ignored with a note. */
 const FIXED_WHEN_VOID = TARGETS.payments.columns.filter(({ from }) => from !== 'status');
 
-const ifGiven = (from: string, to: string): string => `coalesce(r.${from}, t.${to})`;
-
 export const PAYMENT_CHECKS: readonly Check[] = [
   unknown(
     'loan_reference',
@@ -75,11 +73,11 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     `refused_counted_payment(${ofLoan('paid_until')}, r.paid_at)`,
     `${IS_RECORDED} AND r.paid_at <= ${ofLoan('paid_until')}`,
   ),
-  ...FIXED_WHEN_VOID.map(({ from, to, whenEmpty }) => ({
+  ...FIXED_WHEN_VOID.map(({ from, to, changed }) => ({
     ...where(
       from,
       'This field cannot be changed once the payment is void.',
-      `t.status = 'void' AND ${whenEmpty === 'keep' ? ifGiven(from, to) : `r.${from}`} IS NOT t.${to}`,
+      `t.status = 'void' AND ${changed} IS NOT t.${to}`,
       'CROSS JOIN main.payments t ON t.id = p.id',
     ),
     onlyWith: from,

@@ -31,7 +31,7 @@ import { templateOf } from '../template.ts';
 import type { ImportCommandOptions } from './import-output.ts';
 import { type Layout, runImport } from './import-run.ts';
 
-// Layout of the imported files: map files, and the options --map, --cooperative, --sheet and --strict
+// Options that say how to read the files
 
 const MAX_MAP_BYTES = 1024 * 1024;
 
@@ -57,7 +57,6 @@ interface LayoutOptions extends SettingOptions {
 }
 
 /**
- * Reads the options that say how to read the files, including the map file.
  * @param kind kind of the only file; undefined for a folder
  * @throws CommandError `usage` with all faults of the map
  */
@@ -194,21 +193,21 @@ async function orRefuse<T>(
   }
 }
 
-/** Groups the headings of a file by what an operator has to do about them. */
+/** Returns the headings that an operator has to check or that are ignored. */
 function sortHeadings({ headings }: MapProposal) {
   return {
     guessed: headings.filter(({ by }) => by === 'values' || by === 'spelling'),
     ignored: headings
       .filter(({ column, isNameable }) => isNameable && column === null)
       .map(({ text }) => text),
-    /** Positions, from 1, of ignored headings that are duplicates or may be personal data. */
+    /** Positions, from 1, of ignored headings that no map can name: duplicates or possible personal data. */
     unnamed: headings.flatMap(({ text, column, isNameable }, place) =>
       text === '' || isNameable || column !== null ? [] : [place + 1],
     ),
   };
 }
 
-/** Returns the JSON document for programs: the map, and its nulls, which an import refuses. */
+/** Returns the JSON document of `import map`. `open` lists the nulls of the map, which an import refuses. */
 function describeProposal(proposal: MapProposal): object {
   const { document, headerLine, unknownWords, missing } = proposal;
   const { guessed, ignored, unnamed } = sortHeadings(proposal);
@@ -265,7 +264,7 @@ function declareImportTemplate(command: Command, context: CliContext): void {
     .action(
       acting(context, async (run: Run<PrintOptions & { readonly out?: string }>, name: string) => {
         const kind = parseKind(name);
-        // A name that starts with a kind would be imported with the folder.
+        // An import of the folder would import the template if its name started with a kind.
         const { out = `template-${kind}.xlsx` } = run.options;
         await assertPlace(out, { storage: run.storage, instead: 'another --out' });
         const workbook = await templateOf(kind, languageFor(run));
@@ -332,7 +331,7 @@ export function declareImport(command: Command, context: CliContext): void {
         },
       ),
     );
-  // Without this, `import help` would not import a folder named `help`.
+  // Otherwise `import help` would not import a folder named `help`.
   command.helpCommand(false);
   declareImportMap(
     showingNobody(command.command('map')).description(

@@ -1,4 +1,4 @@
-/** Output of the `import` command: the interface of all outputs, and the JSON document for programs. */
+/** Output of the `import` command as a JSON document, and the interface of both outputs. */
 
 import { createJsonWriter } from '../../terminal/json-writer.ts';
 import type { Run } from '../../terminal/run.ts';
@@ -29,7 +29,7 @@ export interface ImportCommandOptions extends PrintOptions {
 
 export type ImportRun = Run<ImportCommandOptions>;
 
-/** Reports an import to the operator or a program, during the import and after it. */
+/** Output of the `import` command: text for the operator (import-screen.ts), or a JSON document. */
 export interface ImportOutput {
   /** Called once, before the first file. */
   begin(registry: RegistrySize): void;
@@ -39,23 +39,22 @@ export interface ImportOutput {
   end(reports: readonly FileReport[], registry: RegistrySize): void;
 }
 
-/** Returns all warnings about a file, beginning with those that stop it. */
+/** Returns all warnings about a file. Warnings that stop the file come first. */
 export const warningsOf = ({ checked, findings }: FileCheck): readonly ImportWarning[] => [
   ...checked.warnings,
   ...findings.warnings,
 ];
 
-/** Message for a file stopped by warnings. */
 export const STOPPED = say('Stopped by warnings. Look at them; to import the file nevertheless, add --yes.');
 
 export const rowsPerSecond = ({ rows, seconds }: FileReport): number =>
   Math.round(rows / Math.max(seconds, 0.001));
 
 const INDENT = ' '.repeat(8);
-/** JSON properties of a file that are known once the file is checked, in their order in the document. */
+/** Properties of a file that are written when the file is checked, in their order in the document. */
 const CHECKED_LISTS = ['errors', 'notes', 'warnings', 'conflicts'] as const;
 
-/** Streams one JSON document, so that the list of faults is never in memory as a whole. */
+/** Streams the JSON document. The list of faults may be too long for memory. */
 export function createImportJson({ out, storage }: ImportRun, isDryRun: boolean): ImportOutput {
   const document = createJsonWriter(out);
   const database = JSON.stringify(storage.location);
@@ -65,7 +64,7 @@ export function createImportJson({ out, storage }: ImportRun, isDryRun: boolean)
   let openFile: ImportFile | undefined;
   const missing = new Set<string>();
 
-  /** Writes the beginning of a file's JSON object. Its outcome follows later. */
+  /** Begins the JSON object of a file, unless it has begun. */
   function begin(file: ImportFile): void {
     if (openFile === file) return;
     openFile = file;

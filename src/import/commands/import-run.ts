@@ -1,4 +1,4 @@
-/** Runs one import: opens its files and session, stops on a signal, and always closes everything. */
+/** Runs the command `import`: opens and closes the files that it writes, and its session. */
 
 import { rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -29,8 +29,8 @@ export type Layout = Pick<ImportOptions, 'map' | 'isStrict' | 'skipsHidden'>;
 export async function runImport(run: ImportRun, files: readonly ImportFile[], layout: Layout): Promise<void> {
   const { options, storage } = run;
   const refuse = (text: string | Message) => new CommandError(EXIT.usage, text);
-  // A mistyped --db would create an empty registry, so --create is required. A database named by REGISTRY_DB
-  // is created without the option, because the setting is not typed for each import.
+  // A mistyped --db would create an empty registry, so --create is required. The database of the setting
+  // REGISTRY_DB is created without the option, because the setting is not typed for each import.
   if (options.db !== undefined && options.create !== true && !storage.exists())
     throw refuse(say('There is no registry at {location}. Add --create to import into a new one.', storage));
   if (options.ask === true && (options.json === true || run.ask === undefined))
@@ -59,23 +59,20 @@ export async function runImport(run: ImportRun, files: readonly ImportFile[], la
   if (!reports.every(isDone)) throw new CommandError(EXIT.refused, '');
 }
 
-// Side files: files that an import writes next to the registry. They may contain national IDs, so only their
-// owner can read them.
+// Side files: the files that --rejects, --changes and --absent name. They may contain national IDs, so only
+// their owner can read them.
 
 interface SideFiles {
-  /** Refused rows. Each imported file may have a rejects file of its own. */
   rejects?: Awaited<ReturnType<typeof createRejectsFile>>;
-  /** Values that the import changes. */
   changes?: ListFile;
-  /** Rows of a replaced import that the newer version of its file no longer contains. */
   absent?: ListFile;
 }
 
 const CHANGE_COLUMNS = ['line', 'row', 'column', 'old', 'new'];
-/** Returns all columns of the kind, so that an operator can complete the rows and import them again. */
+/** Columns of the absent rows: all columns of the kind, so that the rows can be imported again. */
 const absentColumns = ({ kind }: ImportFile) => IMPORT_COLUMNS[kind].map(({ name }) => name);
 
-/** Opens the side files that the options name. @throws CommandError `usage` as `openSideFile` */
+/** @throws CommandError `usage` as `openSideFile` */
 async function openSideFiles(run: ImportRun, files: readonly ImportFile[], sideFiles: SideFiles) {
   const { rejects, changes, absent } = run.options;
   const [first] = files;
@@ -87,7 +84,7 @@ async function openSideFiles(run: ImportRun, files: readonly ImportFile[], sideF
     const kind = { option: '--rejects', name: 'a rejects file', accepts: isReplaceable };
     for (let place = 2; place <= files.length; place++)
       await openSideFile(run, files, { ...kind, path: rejectsPath(rejects, place) }, async () => {});
-    // Users of the desk, where the rejects can be downloaded, know the columns by their labels.
+    // Users of the desk can download the rejects. They know the columns by their labels.
     const labelled = run.news === undefined ? undefined : first?.kind;
     sideFiles.rejects = await openSideFile(run, files, { ...kind, path: rejects }, () =>
       createRejectsFile(rejects, languageFor(run), labelled),
@@ -101,19 +98,19 @@ async function openSideFiles(run: ImportRun, files: readonly ImportFile[], sideF
 
 interface SideFilePlace {
   readonly path: string;
-  /** Name of the option, such as `--rejects`. */
+  /** For example `--rejects`. */
   readonly option: string;
-  /** Name for messages, such as `a rejects file`. */
+  /** For example `a rejects file`, for messages. */
   readonly name: string;
-  /** Returns true if an existing file may be replaced: an empty file, or an earlier file of this kind. */
+  /** Returns true if the existing file may be replaced. */
   readonly accepts: (path: string) => Promise<boolean>;
 }
 
 /**
- * Creates a side file before the import starts, so that an unwritable path does not stop the import halfway.
- * Removes an earlier file of the same kind first, so that the new file gets its own permissions.
- * @throws CommandError `usage` if the path names any other existing file, a file of the registry or an
- *   imported file
+ * Creates a side file. Must be called before the import starts: an unwritable path must not stop the import
+ * halfway. An earlier side file is removed first, because it may have other permissions.
+ * @throws CommandError `usage` if the path names a file of the registry, an imported file, or any other
+ *   existing file that is not an earlier side file
  */
 async function openSideFile<T>(
   { storage }: ImportRun,
@@ -137,11 +134,11 @@ async function openSideFile<T>(
   });
 }
 
-/** Number of characters per write: a write for each row would take longer than importing the row. */
+/** Number of characters per write. A write for each row would take longer than the import of the row. */
 const WRITE_CHARACTERS = 64 * 1024;
 
 /**
- * Returns true if a new list may replace a file: the file is empty, or starts with the header of such a list.
+ * True for an empty file, and for a file that starts with these columns as its header.
  * @throws the system's error if the file cannot be read
  */
 async function isListFile(path: string, columns: readonly string[]): Promise<boolean> {
@@ -163,7 +160,7 @@ async function createListFile(path: string, columns: readonly string[]) {
   let isEmpty = true;
   return {
     /**
-     * Appends the rows of an imported file, after their own header. Writes nothing if there are no rows.
+     * Appends a header and the rows of one imported file. Writes nothing if there are no rows.
      * @throws the system's error, for example if the disk is full or another import has replaced the file
      */
     async append(rows: Iterable<readonly (string | null)[]>): Promise<void> {
@@ -189,7 +186,6 @@ async function createListFile(path: string, columns: readonly string[]) {
   };
 }
 
-/** Messages for side files that cannot be written, for example because the disk is full. */
 const LOST = {
   rejects: 'The rejects cannot be written ({reason}). Nothing of this file was imported.',
   changes: 'The changes cannot be written ({reason}). Nothing of this file was imported.',
@@ -227,8 +223,8 @@ async function writeSideFiles(run: ImportRun, { rejects, changes, absent }: Side
 // The import
 
 /**
- * Records an access to stored personal data if the options make the import show stored values. The contents
- * of the imported files need no record: the operator already has them.
+ * Records an access to the personal data of all people if the import shows stored values. The contents of the
+ * imported files need no record: the operator already has them.
  * @throws as `recordAll`
  */
 async function recordAccess(run: ImportRun, isNew: boolean): Promise<void> {
@@ -252,8 +248,6 @@ async function importWithSession(
   const isNew = !storage.exists();
   const session = openImportSession(storage, isDryRun ? 'dryRun' : 'import');
   if (isNew) tell(run, isDryRun ? noRegistryNote(storage) : newRegistryNote(storage));
-  // The import closes its session, which removes the staging file. After a killed process, the next start
-  // removes it.
   const interrupted = () => {
     bar.stop();
     return new ImportError('Interrupted. Nothing of this file was imported.');
@@ -311,7 +305,7 @@ function observerOf(
     async confirm(report) {
       askedFile = ask === true ? report.file : undefined;
       if (askedFile !== undefined) output.finished(report);
-      // A program that reads the JSON document cannot answer, and has not seen the warnings yet.
+      // A program that reads the JSON document cannot answer.
       if (json === true) return false;
       const question = ask === true ? 'Import it? [y/N]' : 'Import it nevertheless? [y/N]';
       const isAgreed = await asksYes(run, question, signal);
@@ -320,7 +314,7 @@ function observerOf(
     },
     finished(report) {
       bar.stop();
-      // The file was reported before the question, and a refusal does not change that report.
+      // The file was reported before the question. If the user answered no, that report still holds.
       if (report.file === askedFile && (report.outcome === 'accepted' || report.outcome === 'stopped'))
         return;
       output.finished(report);

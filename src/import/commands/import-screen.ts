@@ -1,4 +1,4 @@
-/** Prints the progress and results of an import, and sends them to the desk if it started the command. */
+/** Output of the `import` command as text, and as messages to the desk if the desk started the command. */
 
 import { valueIn } from '../../formats/spreadsheet-cells.ts';
 import { countEntities } from '../../journal/change-texts.ts';
@@ -9,12 +9,14 @@ import { typedCommand } from '../../runtime/typed-command.ts';
 import { type CliContext, print, tell, translate } from '../../terminal/context.ts';
 import { describeLines, SHOWN_LINES } from '../../terminal/output.ts';
 import type { TimeZone } from '../../values/date-time.ts';
+import type { StagedValue } from '../../values/declared-fields.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { asMessage, joinTexts, type Message, pack, say, type Text, Written } from '../../values/message.ts';
 import { FileFault, type ImportFault } from '../files/records.ts';
 import type { FileCheck } from '../import-files.ts';
 import {
   type ColumnChanges,
+  describeColumnChanges,
   type FileReport,
   type FirstRow,
   type NewsPart,
@@ -32,7 +34,6 @@ import { type ImportOutput, type ImportRun, rowsPerSecond, STOPPED, warningsOf }
 export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOutput {
   const { options, zone } = run;
   const database = run.storage.location;
-  /** True if stored values are shown next to the values of the file. */
   const showsPreview = isDryRun || options.ask === true;
   let preview: readonly Message[] = [];
   const inform = (part: NewsPart, text: Text, lines: readonly number[] = []) =>
@@ -54,9 +55,9 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
         for (const line of lines) mentionedLines.add(line);
       }
       if (run.news !== undefined) {
-        run.news({ firstRows: listFirstRows(check) });
-        run.news({ roundableColumns: check.findings.roundableColumns });
-        run.news({ names: await namesOn(mentionedLines, check) });
+        const { roundableColumns } = check.findings;
+        const names = await namesOn(mentionedLines, check);
+        run.news({ firstRows: listFirstRows(check), roundableColumns, names });
       }
       if (checked.isRefused) {
         if (checked.warnings.some(({ stops }) => stops))
@@ -66,7 +67,11 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
       if (!showsPreview) return;
       const changes = listColumnChanges(checked);
       run.news?.({ changes });
-      preview = describePreview(name, changes, zone, translate(run, '(empty)'));
+      preview = changes.map((each) => {
+        const write = (value: StagedValue) =>
+          formatStored(each.column, value, zone) ?? translate(run, '(empty)');
+        return say('{file}: {text}', { file: name, text: describeColumnChanges(each, each.column, write) });
+      });
     },
     finished(report) {
       const { outcome, importId, sameAsImport, failure } = report;
@@ -106,23 +111,22 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
   };
 }
 
-/** Message for a file that is refused because of faults and would otherwise be stopped by warnings. */
 const STOPS_TOO = say(
   'Correct the faults first; --yes does not help. Look at the warnings as well: it may be the wrong file.',
 );
 
-// Findings about a file, in order: notes and warnings, faults, stored values that stay unchanged
+// Findings about a file
 
 interface Finding {
   readonly part: NewsPart;
   readonly text: Message;
-  /** The text with the name of the file, for printing on its own line, if `text` lacks the name. */
+  /** The text with the name of the file; undefined if `text` has the name. */
   readonly printed?: Message;
-  /** First few lines of the file that the finding is about. */
+  /** The first few of the lines that the finding is about. */
   readonly lines?: readonly number[];
 }
 
-/** @param isWatched true if an operator sees the output first; false hides texts that may be names */
+/** @param isWatched false to hide texts that may be names of people, for example from a log */
 function* describeFindings(
   check: FileCheck,
   { options, zone }: ImportRun,
@@ -162,7 +166,6 @@ function* describeFindings(
 const firstOf = ({ lines }: { lines(): Iterable<number> }): readonly number[] =>
   Iterator.from(lines()).take(SHOWN_LINES).toArray();
 
-/** Describes the headings that the dictionary recognised, with their columns. */
 function describeHeadings({ header }: FileFindings): Message[] {
   const headings = (header?.headings ?? [])
     .filter(({ by }) => by === 'dictionary')
@@ -177,10 +180,7 @@ const describeColumn = (column: string): Message =>
     ? say('column number {position}', { position: column.slice(1) })
     : say('"{heading}"', { heading: column });
 
-/**
- * Describes the columns that are not imported, including those that a map ignores, by their headings. A
- * heading that may be personal data is replaced by its position.
- */
+/** Describes the columns that are not imported, by heading. Headings that may be personal data are hidden. */
 function describeIgnored({ notes, header }: FileFindings, isWatched: boolean): Message[] {
   const noted = notes.filter(({ kind }) => kind === 'ignored_column').map(({ column }) => column);
   const headings = header === undefined ? [] : ignoredHeadings(header);
@@ -233,39 +233,35 @@ function describeNote(importNote: ImportNote, isWatched: boolean): Message {
     : say('{note} in column {column}: {lines}', { note, column, lines });
 }
 
-/** Describes the hidden rows and columns of a workbook by their line numbers and letters. */
 function describeHidden({ notes }: FileFindings, areSkipped: boolean): Message[] {
   const letters = notes.flatMap(({ kind, column }) => (kind === 'hidden_column' ? column : []));
   const columns = { count: letters.length, letters };
   const rows = notes
     .filter(({ kind }) => kind === 'hidden_row')
     .map((note) => ({ count: note.count, lines: describeLines(firstOf(note), note.count) }));
-  if (areSkipped)
-    return [
-      ...rows.map((row) => say('{count|# hidden row|# hidden rows}, left out: {lines}', row)),
-      ...(letters.length === 0
-        ? []
-        : [say('{count|# hidden column|# hidden columns}, left out: {letters}', columns)]),
-    ];
-  return [
-    ...rows.map((row) => say('{count|# hidden row|# hidden rows}, read like the others: {lines}', row)),
-    ...(letters.length === 0
-      ? []
-      : [say('{count|# hidden column|# hidden columns}, read like the others: {letters}', columns)]),
-  ];
+  const describeRow = (row: (typeof rows)[number]) =>
+    areSkipped
+      ? say('{count|# hidden row|# hidden rows}, left out: {lines}', row)
+      : say('{count|# hidden row|# hidden rows}, read like the others: {lines}', row);
+  const ofColumns = areSkipped
+    ? say('{count|# hidden column|# hidden columns}, left out: {letters}', columns)
+    : say('{count|# hidden column|# hidden columns}, read like the others: {letters}', columns);
+  return [...rows.map(describeRow), ...(letters.length === 0 ? [] : [ofColumns])];
 }
 
-/** Maximum number of faults, and of kept values, shown for a file. The rest is only counted. */
+/** Maximum number of different faults, and of kept values, that are shown for a file. */
 const SHOWN_FAULTS = 20;
 
-/** Equal faults of several rows, with the first few line numbers. */
+/** Faults of several rows with the same column and message. */
 interface EqualFaults {
+  /** The first of the faults. */
   readonly fault: ImportFault;
   rows: number;
+  /** First few lines. */
   readonly lines: number[];
 }
 
-/** Groups equal faults in the order of their first lines, up to `SHOWN_FAULTS` different faults. */
+/** Returns up to `SHOWN_FAULTS` groups, in the order of their first lines. */
 function groupFaults(checked: CheckedFile): Iterable<EqualFaults> {
   const groups = new Map<string, EqualFaults>();
   for (const fault of checked.listFaults()) {
@@ -278,7 +274,6 @@ function groupFaults(checked: CheckedFile): Iterable<EqualFaults> {
   return groups.values();
 }
 
-/** @param rejects path of the option `--rejects` */
 function* describeFaults(check: FileCheck, rejects: string | undefined): Generator<Finding> {
   const file = nameOf(check.file);
   let rest = check.checked.faults;
@@ -328,7 +323,6 @@ function describeFault(
     : say('{file} line {line}, column {column}: {message}', fields);
 }
 
-/** Describes stored values that the import keeps because they were corrected by hand. */
 function* describeKept(file: string, accepted: AcceptedFile): Generator<Finding> {
   for (const { line, column } of Iterator.from(accepted.listKept()).take(SHOWN_FAULTS)) {
     const text = say(
@@ -351,8 +345,8 @@ function* describeKept(file: string, accepted: AcceptedFile): Generator<Finding>
   }
 }
 
-/** Maximum number of missing rows shown: rows of the replaced import that the file lacks. */
 const SHOWN_MISSING = 3;
+/** Columns that identify a missing row in messages. */
 const CODES = [
   'code',
   'member_code',
@@ -362,9 +356,10 @@ const CODES = [
   'transacted_at',
   'paid_at',
 ];
+/** Further columns, for a missing row that the import removes. */
 const VALUES = ['kg', 'product', 'kind', 'amount'];
 
-/** Describes the missing rows: by codes, and also by amounts if the rows would be removed. */
+/** Describes the missing rows, which the replaced import created and the file lacks. */
 function* describeMissing(
   { file }: FileCheck,
   { missing }: AcceptedFile,
@@ -399,8 +394,8 @@ function* describeMissing(
 }
 
 /**
- * Returns a value in a form that a page can format, with an instant shortened to its day. Returns an empty
- * list for an empty cell, and for a derived reference, which is not in the file.
+ * Returns a value that pages format in their language. An instant is shortened to its day. The list is empty
+ * for an empty cell, and for a derived reference, which is not in the file.
  */
 function writtenOf(column: string, value: string): (string | Written)[] {
   const text = hideIdentityCards(value.startsWith(DERIVED_REFERENCE) ? '' : value.replace(/T\d\d:.*$/, ''));
@@ -410,16 +405,15 @@ function writtenOf(column: string, value: string): (string | Written)[] {
   return [kind?.endsWith('instant') === true ? new Written('day', text) : text];
 }
 
-// Preview of a dry run: the first rows of a file, and the values that an import would change
+// Preview: the first rows of a file, and the stored values that the import would change
 
 const SHOWN_EXAMPLES = 3;
-/** Number of changes that are searched for examples. A column without a change among them has no example. */
+/** Number of changes in which examples are searched. Columns with later changes only have no example. */
 const SEARCHED_CHANGES = 10_000;
 
-const withoutIdentityCards = (value: StagedChange['old']) =>
+const withoutIdentityCards = (value: StagedValue) =>
   typeof value === 'string' ? hideIdentityCards(value) : value;
 
-/** Counts the changed values of each column, with the first few as examples. National IDs are never shown. */
 function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
   const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
   for (const change of Iterator.from(accepted.listChanges()).take(SEARCHED_CHANGES)) {
@@ -438,30 +432,6 @@ function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
   }));
 }
 
-/**
- * Describes the changes of each column in one line, with examples of stored and new values.
- * @param empty placeholder for a missing value
- */
-function describePreview(
-  file: string,
-  changes: readonly ColumnChanges[],
-  zone: TimeZone,
-  empty: string,
-): Message[] {
-  return changes.map(({ column, count, examples }) => {
-    const show = (value: StagedChange['old']) => formatStored(column, value, zone) ?? empty;
-    const texts = examples.map((change) => `${change.row} ${show(change.old)} → ${show(change.new)}`);
-    const fields = { file, column, count };
-    return texts.length === 0
-      ? say('{file}: {column} changes in {count|# row|# rows}', fields)
-      : say('{file}: {column} changes in {count|# row|# rows}: {examples}', {
-          ...fields,
-          examples: (count > texts.length ? [...texts, '…'] : texts).join('; '),
-        });
-  });
-}
-
-/** Returns the first rows with the values that the import read, without national IDs. */
 const listFirstRows = ({ file, findings }: FileCheck): FirstRow[] =>
   findings.firstRows.map(({ line, values }) => ({
     line,
@@ -473,11 +443,9 @@ const listFirstRows = ({ file, findings }: FileCheck): FirstRow[] =>
     ),
   }));
 
-// Names of people on given lines of a file, which the desk shows next to its findings
-
 const MOST_CHARACTERS = 80;
 
-/** Reads the file again, up to the last of the lines. @returns names by line, for rows that have a name */
+/** Reads the names of people on these lines again from the file. The desk shows them beside the findings. */
 async function namesOn(
   lines: ReadonlySet<number>,
   { source, findings: { header } }: FileCheck,
@@ -498,7 +466,7 @@ async function namesOn(
       if ((records.at(-1)?.line ?? 0) >= last) break;
     }
   } catch (error) {
-    // The rest of the file is unreadable, and the faults already report this.
+    // The faults of the file already report the unreadable rest.
     if (!(error instanceof FileFault)) throw error;
   }
   return names;
@@ -548,7 +516,7 @@ function describeChanges({ changes, refusedRows }: FileReport): readonly Message
   ];
 }
 
-/** Prints the finished and the unreached files of an import that stopped before its end. */
+/** Prints the names of finished and unreached files if an import of several files ended early. */
 function showStop(context: CliContext, reports: readonly FileReport[], isDryRun: boolean): void {
   const isDone = ({ outcome }: FileReport) => outcome === 'imported' || outcome === 'accepted';
   if (reports.length === 1 || reports.every(isDone)) return;

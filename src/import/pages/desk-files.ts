@@ -1,7 +1,6 @@
 /**
- * Files that users uploaded to the desk, and the commands that read them. Files belong to the desk, not to a
- * session, so they are still there when a user returns, even after a restart of the desk. Only the
- * operating-system user of the desk can read their folder.
+ * Files that users uploaded to the desk, and the commands that read them. All users see all files, even after
+ * a restart of the desk. Only the operating-system user of the desk can read their folder.
  */
 import {
   createWriteStream,
@@ -41,19 +40,19 @@ export interface ImportChoices {
 
 export interface DeskFile {
   readonly id: number;
-  /** Name from the upload. It is shown, and never part of a path. */
+  /** Name for display, from the upload. It is never part of a path. */
   readonly name: string;
   /** Kind chosen by the user; undefined while the kind is only guessed. */
   kind: ImportKind | undefined;
   /** Run of `import map`, which suggests a map. */
   proposing: CommandRun;
-  /** Sheets from an earlier suggestion, because the suggestion for the chosen sheet may fail. */
+  /** Sheets of a workbook from an earlier `proposing`, in case the current one fails. */
   sheets?: readonly string[] | undefined;
-  /** Last submitted choices. For a file of refused rows, initially the choices of the original file. */
+  /** Last submitted choices. For corrected rejects, initially the choices of the original file. */
   given?: ImportChoices | undefined;
   /** Choices with which the file was last checked. */
   choices?: ImportChoices | undefined;
-  /** Run of `import` with these choices, which waits for confirmation after checking the file. */
+  /** Run of `import` with `choices`. After the check, it waits for the user's confirmation. */
   check?: CommandRun | undefined;
 }
 
@@ -70,11 +69,10 @@ const STATE = 'state.json';
 const MAX_NAME_CHARACTERS = 120;
 
 interface DeskFilesOptions extends QueueOptions {
-  /** Folder, readable by its owner only, with a subfolder for the bytes and state of each file. */
+  /** Has a subfolder with the bytes and the state of each file. */
   readonly folder: string;
-  /** Epoch of the registry's events. Findings and imports from another epoch are not shown. */
+  /** Epoch of the registry's events. After a new epoch, earlier checks and imports are not shown. */
   readonly epoch: string;
-  /** True if an import was undone, at the desk or elsewhere. */
   readonly isUndone: (importId: number) => boolean;
 }
 
@@ -89,7 +87,7 @@ export class DeskFiles {
     this.commands = new CommandQueue(options);
     for (const id of this.savedIds()) {
       if (existsSync(this.pathOf(id, STATE))) this.files.set(id, this.restore(id));
-      // Removes an interrupted upload.
+      // An interrupted upload.
       else rmSync(this.pathOf(id, '.'), { recursive: true, force: true });
     }
   }
@@ -122,7 +120,7 @@ export class DeskFiles {
     };
   }
 
-  /** Reads the state of a file. An empty state, left by a power failure, is replaced by a new one. */
+  /** Reads the saved state of a file, or a new state if a power failure has emptied it. */
   private readState(id: number): SavedFile {
     try {
       return JSON.parse(readFileSync(this.pathOf(id, STATE), 'utf8'));
@@ -133,8 +131,8 @@ export class DeskFiles {
   }
 
   /**
-   * Saves the state of a file, without working runs, because they end with the desk. If the disk is full, the
-   * previous state stays on disk and the desk continues with the state in memory.
+   * Saves the state of a file. Working commands are omitted, because they end with the desk. If the disk is
+   * full, the previous state stays on disk.
    */
   private save(id: number): void {
     const file = this.files.get(id);
@@ -157,7 +155,7 @@ export class DeskFiles {
     }
   }
 
-  /** Returns all files, newest first. */
+  /** Lists all files, newest first. */
   list(): readonly DeskFile[] {
     return [...this.files.values()].reverse();
   }
@@ -191,7 +189,7 @@ export class DeskFiles {
     return rm(this.pathOf(id, '.'), { recursive: true, force: true });
   }
 
-  /** Reads a file again, as another kind than the guessed one or from another sheet of the workbook. */
+  /** Suggests a map again, for the kind and sheet that the user chose. @param sheet may be empty */
   readAs(file: DeskFile, kind: ImportKind, sheet: string, as: RunAs): void {
     file.proposing.stop();
     file.sheets = file.proposing.proposal?.sheets ?? file.sheets;
@@ -210,7 +208,7 @@ export class DeskFiles {
     });
   }
 
-  /** Applies the choices of the original file to the file of its corrected refused rows. */
+  /** For a file of corrected rejects, takes over the choices of the original file. */
   private takeChoicesOfFirst(id: number, as: RunAs): void {
     const file = this.files.get(id);
     const proposal = file?.proposing.proposal;
@@ -226,13 +224,12 @@ export class DeskFiles {
     file.given = { ...first.choices, replaces: undefined, skipInvalid: false, skipsHidden: false };
   }
 
-  /** Saves the submitted choices, even if they do not permit a check. */
+  /** Saves submitted choices, which may be faulty. */
   give(file: DeskFile, given: ImportChoices): void {
     file.given = given;
     this.save(file.id);
   }
 
-  /** Starts a check of the file with these choices, after which the command waits for confirmation. */
   startCheck(file: DeskFile, kind: ImportKind, choices: ImportChoices, as: RunAs): void {
     file.check?.stop();
     writeFileSync(this.pathOf(file.id, 'map.json'), choices.map, { mode: 0o600 });
@@ -246,7 +243,7 @@ export class DeskFiles {
     if (kind !== undefined && choices !== undefined) this.startCheck(file, kind, choices, as);
   }
 
-  /** Confirms a checked file's import, or checks again if the check has ended or is another user's. */
+  /** Confirms the import. If the check has ended or is of another user, checks the file again instead. */
   startImport(file: DeskFile, as: RunAs): void {
     const { check } = file;
     if (check?.isAsking === true && check.user === as.user) check.agree();
@@ -263,7 +260,7 @@ export class DeskFiles {
     ];
   }
 
-  /** Returns the path of the refused rows. The file exists only if rows were refused. */
+  /** Returns the path of the rejects. The file exists only if rows were refused. */
   rejectsOf(id: number): string {
     return this.pathOf(id, 'rejects.csv');
   }
@@ -280,7 +277,7 @@ export class DeskFiles {
     return id !== undefined && this.options.isUndone(id);
   }
 
-  /** Ends all commands. Removes files that were imported completely, because the registry has their rows. */
+  /** Ends all commands. Removes the files of which the registry has all rows. */
   async close(): Promise<void> {
     await this.commands.close();
     for (const file of this.list()) if (this.isInRegistry(file)) await this.erase(file.id);
@@ -302,7 +299,7 @@ export class DeskFiles {
 
 export const isImported = ({ check }: DeskFile): boolean => check?.report?.outcome === 'imported';
 
-/** True for refused rows of another file: the same headings, followed by the column of reasons. */
+/** True for rejects of the original: they have its headings, followed by the column of reasons. */
 function isOfRejects({ headings }: MapProposal, original: MapProposal | undefined): boolean {
   if (original === undefined) return false;
   const added = headings.slice(original.headings.length);
@@ -312,7 +309,7 @@ function isOfRejects({ headings }: MapProposal, original: MapProposal | undefine
   );
 }
 
-/** Returns a name for display, without the path, control characters and national IDs. */
+/** Returns the name without path and control characters, and with hidden national IDs. */
 const displayName = (name: string): string => {
   const last = name.replace(/^.*[/\\]/su, '').replace(/\p{C}/gu, '');
   return hideIdentityCards([...last.trim()].slice(0, MAX_NAME_CHARACTERS).join('')) || 'file';

@@ -27,8 +27,6 @@ import {
 import { choicesForm, chosenMap, chosenTwice, roundedMap, roundingForms } from './map-form.ts';
 import { type CommandRun, runAs } from './previews-and-runs.ts';
 
-// Kind of a file, and sheet of a workbook
-
 /** Returns a form to correct the guessed kind and sheet. */
 const kindForm = (visit: Visit, file: DeskFile): Html =>
   form(visit, {
@@ -44,7 +42,7 @@ const kindForm = (visit: Visit, file: DeskFile): Html =>
     )}${sheetChoice(visit, file)}`,
   });
 
-/** Returns a list of sheets, or a text field if an unreadable workbook's sheets are unknown. */
+/** Returns a list of the sheets, or a text field if the file could not be opened to list them. */
 function sheetChoice(visit: Visit, { name, proposing, sheets: earlier }: DeskFile): Html | false {
   const label = visit.say('Which sheet of the workbook?');
   const { sheet, sheets = proposing.sheets ?? earlier } = proposing.proposal ?? {};
@@ -54,7 +52,6 @@ function sheetChoice(visit: Visit, { name, proposing, sheets: earlier }: DeskFil
   return sheets.length > 1 && select('sheet', label, choices, { chosen: sheet });
 }
 
-/** Returns the links of a file's page: back to the choices, removal of the file, and all files. */
 const aside = (visit: Visit, file: DeskFile, canChoose: boolean): Html =>
   html`<div class="row">${
     canChoose && html`<a href="${pathOf(file)}?choose=yes">${visit.say('Change how it is read')}</a> `
@@ -71,14 +68,13 @@ function page(visit: Visit, file: DeskFile, body: Html, more: Partial<Page> = {}
     body: html`<h1>${file.name}</h1>
 <p><small>${kind && html`${visit.translate(nameOf(kind))} · `}${stateOf(visit, file)}</small></p>
 ${body}`,
-    // The user who uploaded the file knows its contents, and the dry run has recorded the access to stored
-    // data.
+    // The user who uploaded the file knows its contents. The command has recorded its access to stored data.
     shows: 'nobody',
     ...more,
   };
 }
 
-/** Returns the page shown while a command works. The page refreshes itself, and may be closed. */
+/** Returns the page during the work of a command. */
 function waiting(visit: Visit, file: DeskFile, run: CommandRun): Page {
   const share = run.progress === undefined ? undefined : Math.round(run.progress * 100);
   const isRead = share === 100;
@@ -148,7 +144,7 @@ ${aside(visit, file, false)}`;
   return page(visit, file, body);
 }
 
-/** Describes a fault of the choices, with the label of the column if the fault concerns a column. */
+/** Describes a fault of the map that the user's choices make. */
 function describeFault(visit: Visit, { path, message }: MapFault): string {
   const [, place = path] = /^constants\.(\w+)$/.exec(path) ?? [];
   const label = place === path ? path : visit.translate(nameOf(place));
@@ -159,7 +155,7 @@ const CHANGED = say('The data has changed in the meantime. Check it again.');
 
 type FileAction<Result> = (visit: Visit, file: DeskFile, form: Form) => Result;
 
-/** Wraps an action so that it runs only on a file that is not imported and has no working command. */
+/** Returns an action that does nothing while a command works on the file, and after the import. */
 const settled =
   (act: FileAction<ReturnType<Action>>): Action =>
   (visit, fields) => {
@@ -169,7 +165,7 @@ const settled =
     return act(visit, file, fields);
   };
 
-/** Wraps an action so that it runs only if the dry run is still the one that the user has seen. */
+/** Returns an action that does nothing unless the user has seen the latest check of the file. */
 const agreed = (act: FileAction<void>): Action =>
   settled((visit, file, fields) => {
     if (String(file.check?.id) !== fields.get('check')) return { goTo: pathOf(file), told: CHANGED };
@@ -177,7 +173,7 @@ const agreed = (act: FileAction<void>): Action =>
     return { goTo: pathOf(file) };
   });
 
-/** An action that checks the file again with other choices. */
+/** Returns an action that checks the file again with other choices. */
 const changing = (change: (choices: ImportChoices, fields: Form) => ImportChoices): Action =>
   agreed((visit, file, fields) => {
     const kind = kindOf(file);
@@ -237,7 +233,7 @@ export const IMPORT_FILE: Screen = {
       return { goTo: pathOf(file) };
     }),
     import: agreed((visit, file, fields) => {
-      // A browser does not submit the form without the tick.
+      // The checkbox `agreed` is required, so browsers always send it with warnings.
       if (file.check?.report?.outcome === 'accepted' || fields.get('agreed') !== '')
         deskFilesOf(visit).startImport(file, runAs(visit));
     }),

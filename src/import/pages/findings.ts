@@ -1,28 +1,28 @@
-/** Shows the findings of a dry run, in the words of the `import` command adapted to the desk. */
+/** Parts of the page of a file, among them the findings of the `import` command in words of the desk. */
 import { existsSync } from 'node:fs';
 import { fields, form, table } from '../../desk/parts.ts';
 import type { Shows, Visit } from '../../desk/screen.ts';
+import type { ImportChanges } from '../../journal/operations.ts';
 import { nameOf, writeStored } from '../../registry/pages/stored-values.ts';
 import { sequenceOf } from '../../sqlite/storage.ts';
-import type { StagedValue } from '../../values/declared-fields.ts';
-import { FIELD_GROUPS } from '../../values/declared-fields.ts';
+import { FIELD_GROUPS, type StagedValue } from '../../values/declared-fields.ts';
 import { type Html, html } from '../../values/html.ts';
-import { asMessage, Message, say, type Text, Written } from '../../values/message.ts';
-import type { FirstRow, NewsPart, ReportNews } from '../import-report.ts';
+import { asMessage, Message, type Text, Written } from '../../values/message.ts';
+import { describeColumnChanges, type FirstRow, type NewsPart, type ReportNews } from '../import-report.ts';
 import { type DeskFile, deskFilesOf, isImported } from './desk-files.ts';
 import type { CommandRun } from './previews-and-runs.ts';
 
-// Adaptation of the command's messages to the desk: labels for columns and words, and no options.
+// Messages of the command in words of the desk: with labels of columns and choices, and without options
 
-/** Placeholders whose values are column names or choices. */
+/** Placeholders of messages whose values are column names or choices. */
 const NAMED: readonly string[] = ['column', 'known', 'meant'];
 
-/** Returns a replacement for a message, which uses the values of that message. */
+/** Returns a replacement. Its placeholders get the values of the replaced message. */
 const saying = (template: string): Message => new Message(template, {});
 
 const NOT_A_DAY = saying('This is not a day, such as 31/03/2024.');
 
-/** Replacements by the beginning of the message; undefined for a message that the desk omits. */
+/** Replacements by the beginning of the replaced message; undefined for a message that the desk omits. */
 const REPLACEMENTS: { readonly [beginning: string]: Message | undefined } = {
   '{file}: {rest} more; the rejects': saying('{rest} more: all of them are among the refused rows.'),
   '{file}: the rejects have': saying('All of them are among the refused rows.'),
@@ -98,7 +98,7 @@ function inPlace(place: string, value: Value): Value {
   return value.map((text) => textInPlace(place, text));
 }
 
-/** Adapts a value of a message. A message inside another message is never omitted. */
+/** A message that the desk omits stays if it is the value of another message. */
 function textInPlace(place: string, text: Text): Text {
   if (text instanceof Message) return atDesk(text) ?? text;
   return NAMED.includes(place) && text !== '' ? nameOf(text) : text;
@@ -114,23 +114,18 @@ export function atDesk(text: Text): Text | undefined {
   return new Message(replacement.template, Object.fromEntries(values));
 }
 
-// Personal data on the pages of imports
-
-/** Describes an access to the data of all people, because the changes may contain values of any person. */
+/** Returns the access record of changes, which may contain values of any person. */
 export async function showingAll({ desk }: Visit): Promise<Shows> {
   const sequence = sequenceOf(desk.storage);
   const all = { asOfSequence: sequence?.lastSequence ?? 0, cooperativeIds: null };
   return { fields: FIELD_GROUPS, subject: { all } };
 }
 
-// File of a page, and its state
-
 export const fileOf = ({ desk, places }: Visit): DeskFile | undefined =>
   deskFilesOf({ desk }).find(Number(places.file));
 export const pathOf = ({ id }: DeskFile): string => `/import/${id}`;
 export const kindOf = ({ kind, proposing }: DeskFile) => kind ?? proposing.proposal?.document.kind;
 
-/** Returns the current or last run. */
 export const lastRunOf = ({ proposing, check }: DeskFile): CommandRun => check ?? proposing;
 
 export function stateOf(visit: Visit, file: DeskFile): string {
@@ -154,17 +149,16 @@ const sentence = (visit: Visit, text: Text): string => shorten(visit.translate(t
 export const sentences = (visit: Visit, texts: readonly Text[]): Html =>
   html`<ul>${texts.map((text) => item(visit, text))}</ul>`;
 
-/** @param beside names of people @returns false for a message that the desk omits */
+/** @param beside shown below the message @returns false for a message that the desk omits */
 function item(visit: Visit, text: Text, beside: readonly string[] = []): Html | false {
   const shown = atDesk(text);
   const names = beside.length > 0 && html`<br><small>${beside.join(' · ')}</small>`;
   return shown !== undefined && html`<li>${sentence(visit, shown)}${names}</li>`;
 }
 
-/** Returns a section with the messages of a part; false without messages. @param look style class */
+/** @param look style class @returns false if the command sent no messages of the part */
 function part(visit: Visit, run: CommandRun, name: NewsPart, heading: string, look = ''): Html | false {
   const items = run.messagesOf(name).flatMap(({ text, lines }) => {
-    // Names of people on these lines, as written in the file.
     const names = lines.flatMap((line) => {
       const person = run.names[line];
       return person === undefined ? [] : visit.say('line {line}: {name}', { line, name: person });
@@ -174,40 +168,34 @@ function part(visit: Visit, run: CommandRun, name: NewsPart, heading: string, lo
   return items.length > 0 && html`<section class="${look}"><h2>${heading}</h2><ul>${items}</ul></section>`;
 }
 
-/** Describes the stored values that the file would change, in the format of the page. */
 function changes(visit: Visit, run: CommandRun): Html | false {
-  const show = (column: string, value: StagedValue) =>
-    writeStored(visit, column, value) ?? visit.say('(empty)');
-  const listed = run.changes.map(({ column, count, examples }) => {
-    const shown = examples.map((each) => `${each.row} ${show(column, each.old)} → ${show(column, each.new)}`);
-    const fields = { column: nameOf(column), count };
-    const text =
-      shown.length === 0
-        ? say('{column} changes in {count|# row|# rows}', fields)
-        : say('{column} changes in {count|# row|# rows}: {examples}', {
-            ...fields,
-            examples: (count > shown.length ? [...shown, '…'] : shown).join('; '),
-          });
-    return html`<li>${sentence(visit, text)}</li>`;
+  const listed = run.changes.map((each) => {
+    const write = (value: StagedValue) => writeStored(visit, each.column, value) ?? visit.say('(empty)');
+    return html`<li>${sentence(visit, describeColumnChanges(each, nameOf(each.column), write))}</li>`;
   });
   return (
     listed.length > 0 && html`<section><h2>${visit.say('Planned changes')}</h2><ul>${listed}</ul></section>`
   );
 }
 
-export function counts(visit: Visit, { rows, changes, refusedRows }: ReportNews): Html {
-  const { number } = visit.write;
-  const { created, changed, unchanged, removed, kept } = changes;
-  return html`<div class="card narrow">${fields([
-    [visit.say('Rows'), number(rows)],
-    [visit.say('New'), number(created)],
-    [visit.say('Changed'), number(changed)],
-    [visit.say('Unchanged'), number(unchanged)],
-    [visit.say('Removed'), removed > 0 && number(removed)],
-    [visit.say('Values kept'), kept > 0 && number(kept)],
-    [visit.say('Refused'), refusedRows > 0 && number(refusedRows)],
+export const counts = (visit: Visit, { rows, changes, refusedRows }: ReportNews): Html =>
+  html`<div class="card narrow">${fields([
+    [visit.say('Rows'), visit.write.number(rows)],
+    ...countFields(visit, changes, refusedRows),
   ])}</div>`;
-}
+
+export const countFields = (
+  { say, write: { number } }: Visit,
+  { created, changed, unchanged, removed, kept }: ImportChanges,
+  refusedRows: number,
+): (readonly [label: string, count: string | false])[] => [
+  [say('New'), number(created)],
+  [say('Changed'), number(changed)],
+  [say('Unchanged'), number(unchanged)],
+  [say('Removed'), removed > 0 && number(removed)],
+  [say('Values kept'), kept > 0 && number(kept)],
+  [say('Refused'), refusedRows > 0 && number(refusedRows)],
+];
 
 function firstRows(visit: Visit, rows: readonly FirstRow[]): Html {
   const label = visit.say('The first rows, as they are understood');
@@ -243,14 +231,13 @@ ${sentences(visit, notes)}</details>`
 }`;
 }
 
-/** Returns a link to the refused rows; false without such a file, as after faults of columns. */
+/** @returns false if there is no rejects file, for example after a fault of the header */
 export const rejectsLink = (visit: Visit, { id }: DeskFile): Html | false =>
   existsSync(deskFilesOf(visit).rejectsOf(id)) &&
   html`<p><a href="/import/${id}/rejects">${visit.say(
     'Download the refused rows with the reasons. Correct them, and import that file here.',
   )}</a></p>`;
 
-/** Returns a button that checks the file again, because the registry may have changed since. */
 export const again = (visit: Visit, { id }: DeskFile): Html =>
   form(visit, {
     path: `/import/${id}`,

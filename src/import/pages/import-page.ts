@@ -1,4 +1,4 @@
-/** Page `/import`: an area to drop files, the files in progress, and the history of imports. */
+/** Page `/import`: an area to drop files, the uploaded files, and the recorded imports and corrections. */
 
 import { Readable } from 'node:stream';
 import { form, table } from '../../desk/parts.ts';
@@ -27,10 +27,10 @@ export const IMPORT: Screen = {
   takesFiles: true,
   read(visit) {
     const before = Number(visit.query.get('before')) || Number.MAX_SAFE_INTEGER;
-    // Lists one more than the page shows, to detect earlier imports.
+    // One more than the page shows, to know whether there are earlier imports.
     const log = visit.use((storage) => openJournal(storage));
     const imports = log.list({ before, limit: PAGE + 1 }).toReversed();
-    // Typed rows are shown with the member's name, so that a user can find them on paper.
+    // The members' names help users to find typed rows on paper.
     const enteredRows = new Map(
       imports
         .filter(({ kind }) => kind === 'row_enter')
@@ -39,8 +39,8 @@ export const IMPORT: Screen = {
     const body = html`<h1>${visit.say('Import')}</h1>
 ${dropping(visit)}${templates(visit)}${filesInProgress(visit)}
 <h2>${visit.say('Imports and corrections')}</h2>${history(visit, imports, enteredRows)}`;
-    // The page does not refresh during an import, which may take minutes: a user choosing files would lose
-    // the selection.
+    // The page refreshes only while maps are suggested, which takes seconds. During an import, which may take
+    // minutes, a user who is choosing files would lose the selection.
     const isReading = deskFilesOf(visit)
       .list()
       .some(({ proposing }) => proposing.status === undefined);
@@ -124,7 +124,7 @@ ${moment(importedAt)}, ${systemUser}${undoneMark(visit, operation)}</small>`,
   }`;
 }
 
-// Page `/import/template/…`: a workbook to fill in, the same as `import template` writes
+// Page `/import/template/…`: the same workbook as the command `import template` writes
 
 export const TEMPLATE: Screen = {
   path: '/import/template/:kind',

@@ -1,6 +1,6 @@
 /**
- * Runs imports of the desk as commands in separate processes, and keeps previews until the user agrees to
- * them or they expire.
+ * Runs commands for the desk, in separate processes. A command with a preview waits until a user confirms the
+ * preview, or until half an hour has passed.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Visit } from '../../desk/screen.ts';
@@ -9,7 +9,7 @@ import { type Text, unpack } from '../../values/message.ts';
 import type { ColumnChanges, FirstRow, ImportNews, NewsPart, ReportNews } from '../import-report.ts';
 import type { MapProposal } from '../reading/propose-map.ts';
 
-/** Maximum number of messages, and of characters of error output, that are kept for display. */
+/** Maximum number of messages of each part, and of characters of error output, that a run stores. */
 const [MOST_TEXTS, MOST_CHARACTERS] = [200, 4_000];
 
 export interface RunAs {
@@ -33,32 +33,32 @@ export interface QueueOptions {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Message, with the first few lines of the file that the message is about. */
 interface RunMessage {
   readonly text: Text;
+  /** First few lines of the file that the message is about. */
   readonly lines: readonly number[];
 }
 
-/** State of a run that has ended or asks, saved so that another process of the desk can show the run. */
+/** Saved state of a run that has ended or waits for confirmation. A restarted desk shows the run again. */
 export interface RestedRun extends Omit<RunAs, 'language'> {
   readonly args: readonly string[];
   readonly news: readonly ImportNews[];
   readonly output: string;
   readonly errors: string;
   readonly hasAgreed: boolean;
-  /** Exit status; null after a signal, and for a run that was waiting for an answer when it was saved. */
+  /** Exit status; null after a signal, and if the run was waiting for confirmation. */
   readonly status: number | null;
 }
 
-/** Maximum wait for an answer, because a waiting run keeps its checked rows in memory and on disk. */
+/** Maximum wait for confirmation. A waiting process occupies memory and disk space for its checked rows. */
 const PATIENCE_MS = 30 * 60_000;
 
 let lastId = 0;
 
 export class CommandRun {
-  /** Id that a confirmation refers to, because the user may have started another run in another tab. */
+  /** Confirmations name this id: the user may have started another run in another tab. */
   readonly id = ++lastId;
-  /** Finished fraction of the work; undefined while the run waits or if the fraction is unknown. */
+  /** Fraction of the work that is done, from 0 to 1; undefined before the first report of progress. */
   progress: number | undefined;
   report: ReportNews | undefined;
   proposal: MapProposal | undefined;
@@ -66,13 +66,13 @@ export class CommandRun {
   roundableColumns: readonly string[] = [];
   changes: readonly ColumnChanges[] = [];
   names: { readonly [line: number]: string } = {};
-  /** Sheets of a workbook, if the import could not choose one. */
+  /** Names of all sheets of a workbook, if the import could not choose a sheet. */
   sheets: readonly string[] | undefined;
-  /** End of the standard error output. */
+  /** The last part of the standard error output. */
   errors = '';
   /** Exit status; undefined while the process runs, null after a signal. */
   status: number | null | undefined;
-  /** True while the command waits for the user to confirm the reported changes. */
+  /** True while the command waits for confirmation. */
   isAsking = false;
   hasBegun = false;
   hasAgreed = false;
@@ -80,7 +80,7 @@ export class CommandRun {
   readonly startedAt: number;
   readonly args: readonly string[];
   private readonly messages = new Map<NewsPart, RunMessage[]>();
-  /** Messages of the process, without progress, to be saved with the run. */
+  /** All messages of the process except progress, for `rested`. */
   private news: ImportNews[] = [];
   private readonly options: QueueOptions & RunAs;
   private output = '';
@@ -88,13 +88,13 @@ export class CommandRun {
   private readonly onRest: () => void;
   private child: ChildProcess | undefined;
 
-  /** @param onRest called when the command asks for confirmation or has ended */
+  /** @param onRest called when the command begins to wait for confirmation, and when it has ended */
   constructor(args: readonly string[], options: QueueOptions & RunAs, onRest: () => void) {
     [this.args, this.options, this.onRest] = [args, options, onRest];
     [this.user, this.startedAt] = [options.user, options.startedAt];
   }
 
-  /** Restores a run that was saved by another process of the desk. */
+  /** Restores a saved run. */
   static again({ args, user, startedAt, news, ...state }: RestedRun, options: QueueOptions): CommandRun {
     const run = new CommandRun(args, { ...options, user, startedAt, language: 'en' }, () => {});
     for (const message of news) run.take(message);
@@ -121,7 +121,7 @@ export class CommandRun {
     return this.messages.get(part) ?? [];
   }
 
-  /** JSON document printed by the command; undefined before its end or after a failure. */
+  /** JSON document that the command printed; undefined before its end and after a failure. */
   get document(): unknown {
     if (this.status === 0 || this.status === 1) this.parsed ??= this.output && JSON.parse(this.output);
     return this.parsed || undefined;
@@ -176,7 +176,6 @@ export class CommandRun {
     if (!('progress' in news)) this.news.push(news);
   }
 
-  /** Confirms the changes that the command has reported. */
   agree(): void {
     this.isAsking = false;
     this.hasAgreed = true;
@@ -188,7 +187,7 @@ export class CommandRun {
     this.child?.send('yes', () => {});
   }
 
-  /** Ends a run that waits for confirmation, without a change. Its findings stay readable. */
+  /** Ends a run that waits for confirmation. Its findings stay readable. */
   letGo(): void {
     if (!this.isAsking) return;
     this.isAsking = false;
@@ -203,12 +202,12 @@ export class CommandRun {
   }
 }
 
-// Queue of the desk's commands, of which a few run at a time
+// Queue of commands
 
-/** Maximum number of working commands, each a separate process, and of commands that ask. */
+/** Maximum number of processes that work, and of processes that wait for confirmation. */
 const [MOST_AT_WORK, MOST_ASKING] = [2, 3];
 
-/** Commands that take too long for a page request and print one JSON document. */
+/** Commands that print one JSON document and would take too long for a request. */
 const WORKS = {
   backup: ['backup'],
   check: ['check'],
@@ -228,7 +227,7 @@ export class CommandQueue {
     this.options = options;
   }
 
-  /** @param onRest called when the command asks for confirmation or has ended */
+  /** @param onRest as in `CommandRun` */
   start(args: readonly string[], as: RunAs, onRest: () => void = () => {}): CommandRun {
     const run = new CommandRun(args, { ...this.options, ...as }, () => {
       onRest();
@@ -239,7 +238,7 @@ export class CommandQueue {
     return run;
   }
 
-  /** Starts queued runs up to `MOST_AT_WORK`, and ends the oldest asking runs beyond `MOST_ASKING`. */
+  /** Starts queued runs up to `MOST_AT_WORK`. Ends the oldest waiting runs beyond `MOST_ASKING`. */
   private goOn(): void {
     for (const run of this.runs) if (run.status !== undefined) this.runs.delete(run);
     const runs = [...this.runs];
@@ -248,7 +247,7 @@ export class CommandQueue {
     for (const run of runs.filter(({ isAsking }) => isAsking).slice(0, -MOST_ASKING)) run.letGo();
   }
 
-  /** Returns the last run of `imports undo`, which shows its changes and waits for confirmation. */
+  /** Returns the last run of `imports undo` for this import. */
   undoOf(importId: number): CommandRun | undefined {
     return this.undos.get(importId);
   }
@@ -258,7 +257,7 @@ export class CommandQueue {
     this.undos.set(importId, this.start(['imports', 'undo', String(importId)], as));
   }
 
-  /** Returns the last run of a command, by any user. The run continues after the page is closed. */
+  /** Returns the last run of the command, by any user. */
   workOf(work: Work): CommandRun | undefined {
     return this.works.get(work);
   }
@@ -273,7 +272,6 @@ export class CommandQueue {
 
   async close(): Promise<void> {
     for (const run of this.runs) {
-      // The findings stay readable, and the file can be checked again.
       if (run.isAsking) run.letGo();
       else run.stop();
     }

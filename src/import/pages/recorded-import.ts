@@ -1,4 +1,4 @@
-/** Page `/imports/…`: one recorded import, its changes, and its undo. */
+/** Page `/imports/…`: one recorded import or correction, its changes, and its undo. */
 
 import { failure, fields, form, table, withCommands } from '../../desk/parts.ts';
 import type { Screen, Shows, Visit } from '../../desk/screen.ts';
@@ -23,14 +23,13 @@ import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import { deskFilesOf } from './desk-files.ts';
-import { sentences, showingAll } from './findings.ts';
+import { countFields, sentences, showingAll } from './findings.ts';
 import { type CommandRun, runAs } from './previews-and-runs.ts';
 
-// Rows of a small operation, with their members and current values
-
-/** Maximum number of rows shown. A larger operation is described by its file or reason instead. */
+/** Maximum number of rows that the page shows one by one. Of a larger operation, no rows are shown. */
 const MOST_SHOWN = 20;
 
+/** A row that an operation created or changed. */
 export interface ShownRow {
   readonly memberId: number | null;
   readonly what: string;
@@ -130,19 +129,14 @@ ${record(visit, recorded)}${
 };
 
 function record(visit: Visit, recorded: Operation): Html {
-  const { number, moment } = visit.write;
+  const { moment } = visit.write;
   const link = (id: number | null) => id !== null && html`<a href="/imports/${id}">${id}</a>`;
   return fields([
     [visit.say('File'), recorded.fileName],
     [visit.say('Why'), recorded.kind === 'row_enter' ? undefined : recorded.reason],
     [visit.say('What'), recorded.kind === 'row_enter' && visit.translate(nameOf(recorded.reason ?? ''))],
     [visit.say('Date and user'), `${moment(recorded.importedAt)}, ${recorded.systemUser}`],
-    [visit.say('New'), number(recorded.created)],
-    [visit.say('Changed'), number(recorded.changed)],
-    [visit.say('Unchanged'), number(recorded.unchanged)],
-    [visit.say('Removed'), recorded.removed > 0 && number(recorded.removed)],
-    [visit.say('Values kept'), recorded.kept > 0 && number(recorded.kept)],
-    [visit.say('Refused'), recorded.refusedRows > 0 && number(recorded.refusedRows)],
+    ...countFields(visit, recorded, recorded.refusedRows),
     [visit.say('Newer version of import'), link(recorded.replaces)],
     [visit.say('Replaced by import'), link(recorded.replacedBy)],
     [visit.say('Undone'), writeUndone(visit, recorded)],
@@ -157,15 +151,11 @@ function undoing(visit: Visit, { undoneAt }: Operation, run: CommandRun | undefi
     }</p>
 <progress aria-label="${visit.say('Progress')}"></progress>`;
   if (undoneAt !== null) return false;
-  const ask = form(visit, {
-    path,
-    action: 'plan',
-    button: visit.say('Preview the undo'),
-  });
+  const ask = form(visit, { path, action: 'plan', button: visit.say('Preview the undo') });
   if (run === undefined) return ask;
   const texts = [...run.textsOf('changed'), ...run.textsOf('fault')];
   if (texts.length === 0) return html`${failure(visit, run)}${ask}`;
-  // The undo is recorded under the name of the user who started it, so another user has to start an undo too.
+  // The undo is recorded under the name of the user who started the preview. Others need a new preview.
   const isPlan = run.isAsking && run.user === visit.session.user;
   return html`<section class="${run.isAsking ? 'attention' : 'refused'}" role="alert">
 ${isPlan && html`<p><b>${visit.say('This is a preview. Nothing is undone yet.')}</b></p>`}

@@ -9,22 +9,18 @@ import type { Connection } from '../../sqlite/connection.ts';
 import { addNewRows } from '../../sqlite/counts.ts';
 import { type Assignment, assignmentsOf, countByColumn } from './staged-changes.ts';
 import type { FileScope } from './staging-tables.ts';
-import { TARGETS, type Target, type TargetColumn } from './targets.ts';
+import { TARGETS, type Target } from './targets.ts';
 
-// Insert triggers and their bulk counterparts. A large import drops the insert triggers of a table and then
-// does their work in bulk, so every insert trigger on an imported table must belong to one of these groups.
-
-/** Rows inserted while the triggers of their table were dropped. */
-interface AddedRows {
-  readonly table: string;
-  /** SQL condition on members that is true for the owners of the inserted rows. */
-  readonly members: string;
-}
+// A large import drops the insert triggers of a table, and afterwards does their work for all new rows at
+// once. So every insert trigger on an imported table must belong to one of these groups.
 
 interface TriggerGroup {
   readonly has: (trigger: string, table: string) => boolean;
-  /** Bulk counterpart: does the work of the dropped triggers for all inserted rows at once. */
-  readonly twin: (db: Connection, rows: AddedRows) => void;
+  /**
+   * Does the work of the dropped triggers.
+   * @param members SQL condition on `members` that is true for the owners of the new rows
+   */
+  readonly twin: (db: Connection, table: string, members: string) => void;
 }
 
 const STALE: { readonly [table: string]: ReadModelColumn } = {
@@ -36,7 +32,7 @@ const STALE: { readonly [table: string]: ReadModelColumn } = {
 export const TRIGGER_GROUPS: readonly TriggerGroup[] = [
   {
     has: (trigger, table) => trigger === `${table}_batched`,
-    twin(db, { table }) {
+    twin(db, table) {
       if (table === 'members') leaveUnindexed(db);
       addNewRows(db, table);
     },
@@ -47,39 +43,30 @@ export const TRIGGER_GROUPS: readonly TriggerGroup[] = [
   },
   {
     has: (trigger, table) => table in STALE && trigger === `${table}_insert`,
-    twin: (db, { table, members }) => db.exec(markStaleSql(STALE[table] as ReadModelColumn, members)),
+    twin: (db, table, members) => db.exec(markStaleSql(STALE[table] as ReadModelColumn, members)),
   },
 ];
 
-/** SQL condition on `sqlite_schema`: the trigger runs on insert. */
+/** SQL condition on the rows of `sqlite_schema` that are triggers: the trigger runs on insert. */
 export const IS_ON_INSERT = "sql GLOB '* INSERT ON *'";
 
-/** @throws Error for a trigger without a bulk counterpart, because a large import would skip its work */
+/** @throws Error for a trigger in no group, because a large import would skip its work */
 export function groupOf(trigger: string, table: string): TriggerGroup {
   const group = TRIGGER_GROUPS.find(({ has }) => has(trigger, table));
   if (group !== undefined) return group;
   throw new Error(`The trigger ${trigger} on ${table} has no set-based twin. Declare one in TRIGGER_GROUPS.`);
 }
 
-/**
- * Returns an SQL condition for the members who get new rows. It may include members of changed rows, which is
- * harmless: their read model is stale already.
- */
-const ofNewRows = (kind: ImportKind): string =>
-  isPartOfMember(kind)
-    ? 'id IN (SELECT id FROM staging.touched_members)'
-    : 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
-
 /** True if events announce rows of this kind as changes of their member. */
 export const isPartOfMember = (kind: ImportKind): boolean => 'memberField' in tableOf(kind).announced;
 
 const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
-/** Writes the new rows and the staged changes of stored rows. Returns the ids of the new rows. */
+/** Writes the new rows and the staged changes of stored rows. @returns the ids of the new rows */
 export function applyStaged(scope: FileScope, nowSeconds: number): IdRange {
   const { db, kind } = scope;
   const columns = countByColumn(scope);
-  const changed = assignmentsOf(scope).filter(({ column }) => columns.has(column));
+  const changed = assignmentsOf(scope).filter(({ from }) => columns.has(from));
   update(db, TARGETS[kind], changed, nowSeconds);
   return insert(db, kind, nowSeconds);
 }
@@ -91,43 +78,39 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
   if (!isUsual) values.set('id', `${first - 1} + row_number() OVER (ORDER BY p.line)`);
   for (const id of target.resolved) values.set(id, `p.${id}`);
   for (const { name, to } of target.keys) if (to !== undefined) values.set(to, `r.${name}`);
-  for (const column of target.columns) {
-    values.set(column.to, initialOf(column));
-    if (column.addsTo !== undefined) values.set(column.addsTo, initialOf(column));
+  for (const { to, created, addsTo } of target.columns) {
+    values.set(to, created);
+    if (addsTo !== undefined) values.set(addsTo, created);
   }
   if (target.hasTimestamps) values.set('created_at', '@now').set('updated_at', '@now');
-  // Inserted in order of line, so that ids follow the order of the file.
+  // Ids follow the order of the file.
   const sql = `INSERT INTO main.${target.table} (${[...values.keys()].join(', ')})
     SELECT ${[...values.values()].join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
   const count = db.count('staging.resolved_references WHERE id IS NULL');
   const dropped = count >= LARGE ? dropForInsert(db, target, count) : [];
   const added = db.run(sql, { now: nowSeconds }).changes;
-  const rows = { table: target.table, members: ofNewRows(kind) };
-  for (const group of new Set(dropped.map(({ group }) => group))) group?.twin(db, rows);
+  // The members of changed rows may be included. That is harmless, because their read model is stale already.
+  const members = isPartOfMember(kind)
+    ? 'id IN (SELECT id FROM staging.touched_members)'
+    : 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
+  for (const group of new Set(dropped.map(({ group }) => group))) group?.twin(db, target.table, members);
   for (const { sql } of dropped) db.exec(sql);
   return { first, last: first + added - 1 };
-}
-
-/** Returns an SQL expression for the value of a column in a new row. */
-function initialOf({ from, initial, decided }: TargetColumn): string {
-  if (decided !== undefined) return decided.created;
-  return initial === undefined ? `r.${from}` : `coalesce(r.${from}, ${initial})`;
 }
 
 /** Minimum number of new rows for which dropping triggers and indexes saves time. */
 const LARGE = 10_000;
 
 /**
- * Maximum number of stored rows per new row for which rebuilding all indexes is faster than adding to them.
- * In an index larger than the cache, nearly every added entry is on another page.
+ * Up to this number of stored rows for each new row, building the indexes again is faster than adding to
+ * them: in an index larger than the cache, nearly every added entry is on another page.
  */
 const MOST_STORED_PER_NEW = 3;
 
 /**
- * Drops the insert triggers of a table before a large insert, because their work is faster in bulk. Drops the
- * indexes too if at least a quarter of the table will be new: rebuilding an index by one sort keeps the
- * locked time proportional to the number of rows. Other connections see the old schema until the commit, and
- * keep it after a rollback.
+ * Drops the insert triggers of a table before a large insert, because their work is faster in bulk. If at
+ * least a quarter of the table will be new, also drops the indexes: building an index by one sort keeps the
+ * locked time proportional to the number of rows. Other connections see the old schema until the commit.
  * @returns the dropped triggers and indexes, to be created again; an index has no group
  * @throws Error as `groupOf`
  */
@@ -148,18 +131,23 @@ function dropForInsert(db: Connection, { table }: Target, newRows: number) {
 }
 
 /**
- * Writes the staged changes. Equal rows are not written and keep their `updated_at`.
- * @param changed columns in which a value changes; SQLite updates only indexes on these columns
+ * Writes the staged changes. Unchanged rows keep their `updated_at`.
+ * @param assignments columns in which a value changes; SQLite updates only indexes on these columns
  */
-function update(db: Connection, target: Target, changed: readonly Assignment[], nowSeconds: number): void {
-  if (changed.length === 0) return;
-  const sets = changed.flatMap(({ to, value, addsTo, bit }) => {
+function update(
+  db: Connection,
+  target: Target,
+  assignments: readonly Assignment[],
+  nowSeconds: number,
+): void {
+  if (assignments.length === 0) return;
+  const sets = assignments.flatMap(({ to, changed, addsTo, bit }) => {
     const set = (column: string, next: string) =>
       `${column} = CASE WHEN c.cells & ${bit} THEN ${next} ELSE t.${column} END`;
     // Expressions on the right-hand side use the values from before the update.
     return addsTo === undefined
-      ? [set(to, value)]
-      : [set(to, value), set(addsTo, `t.${addsTo} - t.${to} + ${value}`)];
+      ? [set(to, changed)]
+      : [set(to, changed), set(addsTo, `t.${addsTo} - t.${to} + ${changed}`)];
   });
   if (target.hasTimestamps) sets.push('updated_at = @now');
   const sql = `UPDATE main.${target.table} AS t SET ${sets.join(', ')}
@@ -171,6 +159,7 @@ function update(db: Connection, target: Target, changed: readonly Assignment[], 
 /**
  * Creates the accounts that a savings file names and the registry lacks, and resolves the references to them.
  * Must run before the file's changes are recorded and applied.
+ * @returns the ids of the new accounts; undefined for other kinds of files
  */
 export function openNewAccounts(scope: FileScope): IdRange | undefined {
   const { db, kind } = scope;

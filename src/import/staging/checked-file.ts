@@ -1,4 +1,4 @@
-/** Checked file: findings about a file, and operations on its accepted rows. */
+/** A checked file: its faults, warnings and changes, and the apply, which writes its rows. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { announce, insertChanges } from '../../journal/change-sets.ts';
@@ -42,22 +42,16 @@ import { type FileScope, listFaults, NOTHING_IMPORTED } from './staging-tables.t
 // has the value from before that change (docs/import-reference.md#values-changed-by-hand)
 
 /**
- * Returns an SQL condition for the recorded changes `h` of the value in the staged change `e`. A file's paid
- * amount is also compared with changes of the loan's total paid amount.
+ * Returns an SQL condition for recorded changes of the value in the staged change `e`. The opening balance of
+ * a loan, in the column `paid_amount`, also has the changes of the field `paid_amount`, the total paid.
  */
 const ofField = (kind: ImportKind, h: string): string =>
   `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field IN (e.field, e."column")`;
-/** Returns an SQL condition that excludes undone imports and their undos. */
+/** Returns an SQL condition for recorded changes: false for changes by undone imports and by their undos. */
 const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
 
-/** Keeps void payments void, and keeps the end (`paid_until`) of an opening balance that is kept. */
-function keepRelated(scope: FileScope): void {
-  const cells = RELATED[scope.kind];
-  if (cells !== undefined) leaveStored(scope, cells);
-}
-
-/** SELECTs of the ids of staged changes that are not to be applied. */
+/** SELECTs of staged changes that are not made: a void payment stays void, and a kept balance has its end. */
 const RELATED: { readonly [kind in ImportKind]?: string } = {
   payments: `SELECT e.id FROM staging.changes e CROSS JOIN main.payments t ON t.id = e.row_id
     WHERE e."column" = 'status' AND t.status = 'void'`,
@@ -69,8 +63,7 @@ const RELATED: { readonly [kind in ImportKind]?: string } = {
 function leaveCorrected(scope: FileScope): void {
   const { db, kind } = scope;
   if (!db.has('staging.changes')) return;
-  // Before the first correction since the last import, the value was the one set by that import or by the
-  // creation of the row.
+  // The first change since the last import has that import's value, or the value of the new row, as `old`.
   const corrected = `SELECT e.id FROM staging.changes e CROSS JOIN main.changes l
     ON l.id = (SELECT max(h.id) FROM main.changes h WHERE ${ofField(kind, 'h')} AND ${isInForce('h')})
       AND ${isByHand('l')}
@@ -81,12 +74,10 @@ function leaveCorrected(scope: FileScope): void {
   leaveStored(scope, corrected);
 }
 
-// Repetition of the checks after the registry has changed
-
 const CHANGED_VALUES = 'SELECT line, row_id, field, old, new FROM staging.changes';
 
 /**
- * Repeats the checks that ran without the write lock. Called only if another connection has committed since.
+ * Repeats the checks after another connection has changed the registry.
  * @throws RegistryError `unavailable` if there are new faults, new warnings that stop the file, or changes
  *   that the user has not confirmed
  */
@@ -107,7 +98,6 @@ function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean)
     const isAsShown = () =>
       isDeepStrictEqual(countAll(), confirmed) &&
       !db.has(`(${CHANGED_VALUES} EXCEPT SELECT * FROM staging.shown)`);
-    // A new warning has not been confirmed by the user.
     if (!hasNewStops(db, lastSeen) && (!onlyAsShown || isAsShown())) return;
   }
   throw new RegistryError(
@@ -116,12 +106,10 @@ function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean)
   );
 }
 
-// Changes to paid amounts of loans by a file of payments, computed before the write lock is taken
-
-/** Fills `staging.paid_amounts`. Must run after the file's changes are staged. */
+/** Fills `staging.paid_amounts`. Must run after the changes of the file are staged. */
 function stagePaidAmounts(scope: FileScope): void {
-  const bitOf = new Map(assignmentsOf(scope).map(({ column, bit }) => [column, bit]));
-  /** Returns SQL for a value of a changed payment: from the file if the cell changes, else as stored. */
+  const bitOf = new Map(assignmentsOf(scope).map(({ from, bit }) => [from, bit]));
+  /** Returns an SQL expression for the value of a stored payment after the apply. */
   const changed = (column: string, stored: string) =>
     `iif(c.cells & ${bitOf.get(column) ?? 0}, r.${column}, t.${stored})`;
   scope.db.exec(`DELETE FROM staging.paid_amounts;
@@ -142,13 +130,11 @@ function stagePaidAmounts(scope: FileScope): void {
 }
 
 export type CheckedFile = ReturnType<typeof openCheckedFile>;
-/** Checked file whose rows, except refused rows, may be applied. */
 export type AcceptedFile = Extract<CheckedFile, { readonly isRefused: false }>;
 
 /**
- * Compares a file with the registry, and returns its findings and operations. Must be called in the
- * transaction of the checks, so that both see the same registry. Counts and lists describe an apply to that
- * state; rows of earlier files of a dry run count as not stored. Lists may be read until the apply.
+ * Compares a file with the registry. Must be called in the transaction of the checks, so that both see the
+ * same registry. Rows of earlier files of a dry run count as not stored. Lists may be read until the apply.
  * @param checkedVersion data version of the registry during the checks
  */
 export function openCheckedFile(scope: FileScope, checkedVersion: number) {
@@ -159,7 +145,7 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
     /** Number of lines with a fault. */
     refusedRows: db.count('(SELECT DISTINCT line FROM staging.faults)'),
     faults: db.count('staging.faults'),
-    /** Lists the faults by line, and within a line in the order in which they were found. */
+    /** Lists the faults by line. */
     listFaults(): Iterable<ImportFault> {
       assertCurrent();
       return listFaults(db);
@@ -169,18 +155,19 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
   const isFileFaulty = db.count("staging.faults WHERE refuses = 'file'") > 0;
   if (counted.faults > 0) dropRefusedRows(db);
   let canOverwriteKept = false;
-  /** Stages the changes of the file compared with the current state of the registry. */
+  /** Compares the file with the current state of the registry. */
   const compare = () => {
     stageChanges(scope);
     if (!overwritesCorrections) leaveCorrected(scope);
     canOverwriteKept = db.count(CAN_OVERWRITE) > 0;
     keepCurrentNumbers(scope);
-    keepRelated(scope);
+    const related = RELATED[scope.kind];
+    if (related !== undefined) leaveStored(scope, related);
     if (scope.kind === 'payments') stagePaidAmounts(scope);
     findWarnings(scope);
   };
   compare();
-  /** Warnings concern rows without faults. Warnings that stop the file come first. */
+  /** Warnings are about rows without faults. Warnings that stop the file come first. */
   const check = { ...counted, warnings: listWarnings(scope) };
   const mayHaveFaults = skipInvalid && scope.replaces === undefined;
   if (isFileFaulty || (check.faults > 0 && !mayHaveFaults))
@@ -189,35 +176,34 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
   return {
     ...check,
     isRefused: false as const,
-    /** True if `overwritesCorrections` would import some of the kept values. */
+    /** True if `overwritesCorrections` would change some of the kept values. */
     canOverwriteKept,
     missing: openMissing(scope),
     changes: countChanges(scope),
     columns: countByColumn(scope),
-    /** Lists the stored values that an apply would change, by line. */
+    /** Lists the stored values that the apply changes, by line. */
     listChanges(): Iterable<StagedChange> {
       assertCurrent();
       return listChanges(scope);
     },
-    /** Lists the values that an apply keeps although the file has others, by line. */
+    /** Lists the stored values that the apply does not change although the file has other values, by line. */
     listKept(): Iterable<StagedChange> {
       assertCurrent();
       return listChanges(scope, 'kept');
     },
-    /** Lets the next files of a dry run refer to the rows of this file, which are never written. */
+    /** Lets the next files of a dry run refer to the rows of this file. Ends the file. */
     referToFromNextFiles(): void {
       assertCurrent();
       db.exec(KEEP_FOR_REFERENCE[scope.kind] ?? '');
       end();
     },
     /**
-     * Writes all accepted rows in one transaction, or none if an error occurs. New rows get ids in order of
-     * line. A row equal to the stored row is not written and keeps its `updatedAt`. The same transaction
-     * records the import and each changed value.
+     * Writes all accepted rows in one transaction, which also records the import and each changed value. New
+     * rows get ids in order of line. Unchanged rows keep their `updatedAt`. Ends the file.
      * @param nowSeconds epoch seconds, for timestamps and for empty cells that mean "now"
      * @param onlyAsShown true to refuse the file if its changes are no longer those that the user confirmed
-     * @returns also `lockMs`, the time for which other writers were locked out, and the error of refreshing
-     *   the read model after the commit, if any
+     * @returns also `lockMs`, the time for which other writers were locked out, and `errorAfterCommit`, the
+     *   error of the work after the commit, if any
      * @throws RegistryError `unavailable` if the registry has changed and no longer agrees with the file, if
      *   other writers keep the lock, or if the disk is full
      */
@@ -232,14 +218,14 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
   };
 }
 
-/** Counts rows that were refused before staging, such as rows of totals with --strict. */
+/** Counts rows that were refused while they were read, such as rows of totals with --strict. */
 const countUnstaged = (db: Connection): number =>
   db.count(
     `(SELECT DISTINCT line FROM staging.faults f WHERE refuses = 'row'
        AND NOT EXISTS (SELECT 1 FROM staging.rows r WHERE r.line = f.line))`,
   );
 
-/** SQL for kept values that can be overwritten. A void payment always stays void. */
+/** SQL after FROM for the kept values that can be overwritten. A void payment always stays void. */
 const CAN_OVERWRITE = `staging.kept k WHERE NOT EXISTS
   (SELECT 1 FROM main.payments t WHERE k."column" = 'status' AND t.id = k.row_id AND t.status = 'void')`;
 
@@ -248,7 +234,7 @@ function dropRefusedRows(db: Connection): void {
     DELETE FROM staging.resolved_references WHERE line IN (SELECT line FROM staging.faults)`);
 }
 
-/** SQL statements that save the rows of a file for references of later files in a dry run. */
+/** SQL statements of `referToFromNextFiles`. */
 const KEEP_FOR_REFERENCE: { readonly [kind in ImportKind]?: string } = {
   cooperatives: 'INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows',
   members: `INSERT OR IGNORE INTO staging.known_members
@@ -263,16 +249,12 @@ function apply(
   record: ImportRecord,
 ): ImportChanges & { readonly importId: number; readonly lockMs: number } {
   const { db, monotonicMs } = scope;
-  // Foreign keys were verified before: references were resolved in the snapshot that this transaction
-  // continues, and rows to be removed were checked for references (checks/missing-rows.ts). A second lookup
-  // of each would take longer than the write.
+  // The checks have verified the references of all rows, and that no row refers to the rows to be removed
+  // (checks/missing-rows.ts). Verifying them again would take longer than the write.
   db.raw.pragma('foreign_keys = OFF');
   try {
     let { version } = checked;
-    /**
-     * Repeats the checks if the registry has changed since they ran, possibly long ago if an operator was
-     * asked. Runs without the write lock as far as possible. Returns true after a change.
-     */
+    /** Repeats the checks if the registry has changed since. Returns true after a change. */
     const renew = () => {
       const current = readDataVersion(db);
       if (current === version) return false;
@@ -280,6 +262,7 @@ function apply(
       version = current;
       return true;
     };
+    // The user may have confirmed long after the checks. As much as possible is done before the write lock.
     db.transaction.deferred(() => {
       renew();
       stageTouchedMembers(scope);
@@ -298,7 +281,6 @@ function apply(
   }
 }
 
-/** Writes the file and records its changes in the journal. */
 function applyAndRecord(
   scope: FileScope,
   refusedRows: number,
@@ -336,8 +318,8 @@ function applyAndRecord(
 }
 
 /**
- * Stages the members whose entries the file adds or changes, before the write lock is taken. The members of
- * stored entries do not change: the checks (constraint-checks.ts) refuse that.
+ * Stages the members whose entries the file adds, changes or removes. No stored entry changes its member,
+ * because the checks refuse that (constraint-checks.ts).
  */
 function stageTouchedMembers(scope: FileScope): void {
   const { db, kind } = scope;

@@ -1,4 +1,4 @@
-/** Import session: a staging file on the registry's connection, for one imported file after another. */
+/** Import session: a connection to the registry with a staging file, for one imported file after another. */
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -51,7 +51,8 @@ import {
 } from './staging-tables.ts';
 import { stagedColumns } from './targets.ts';
 
-// Staging files: private files next to the database, removed by the import or at the next start
+// Staging files: private files next to the database. The import removes its file; the next start removes the
+// files of killed imports.
 
 const JOURNAL = '-journal';
 /** Age below which an empty staging file may belong to a running import that has not locked it yet. */
@@ -64,7 +65,7 @@ export function createStagingFile(databaseFile: string): string {
   return file;
 }
 
-/** Attaches the file as `staging`, without durability, because it is discarded after a crash. */
+/** Attaches the file as `staging`, without durability, because a crash ends the import. */
 export function attachStaging(db: Connection, file: string): void {
   db.run('ATTACH ? AS staging', [file]);
   for (const setting of [
@@ -72,7 +73,7 @@ export function attachStaging(db: Connection, file: string): void {
     'synchronous = OFF',
     'secure_delete = OFF',
     'cache_size = -16384',
-    // The lock is held from the first write to the end, which shows other processes that the file is in use.
+    // The lock, from the first write to the end, shows other processes that the file is in use.
     'locking_mode = EXCLUSIVE',
   ]) {
     db.raw.pragma(`staging.${setting}`);
@@ -84,17 +85,17 @@ function removeStagingFile(file: string): void {
 }
 
 /**
- * Removes staging files that killed imports have left. A file in use is recognised by its lock, not by a
- * process id, because all imports in containers may have the same id.
+ * Removes the staging files of killed imports. A file in use is recognised by its lock. Process ids do not
+ * suffice: in containers, several imports may have the same id.
  * @returns the number of removed files
  */
-export function removeStaleStagingAt(databaseFile: string): number {
+export function removeStaleStaging(databaseFile: string): number {
   const stale = listStaging(databaseFile).filter((file) => !isInUse(file));
   for (const file of stale) removeStagingFile(file);
   return stale.length;
 }
 
-/** Counts the running imports of all processes, and the bytes of their (locked) staging files. */
+/** Counts the running imports of all processes, and the bytes of their staging files. */
 export function readRunningImports(databaseFile: string) {
   const files = listStaging(databaseFile).filter(isInUse);
   const sizes = files.map(sizeOf);
@@ -116,14 +117,11 @@ function isInUse(file: string): boolean {
   return Date.now() - stats.mtimeMs < FRESH_MS && pid !== 0 && isRunning(pid);
 }
 
-// Size of the registry, shown to the operator of an import
-
 export type RegistrySize = ReturnType<typeof readSize>;
 
-/** Counts the rows of each kind. The counts are exact, and take the same time for any number of rows. */
+/** Counts the rows of each kind, in a time that does not depend on their number. */
 export function readSize(db: Connection) {
   const sizeOf = (counts: Totals) => db.value<number>(sizeSql(counts));
-  // One transaction, so that all counts see the same state.
   return db.transaction.deferred(() => ({
     cooperatives: db.count('main.cooperatives'),
     members: sizeOf(MEMBER_COUNTS.large),
@@ -134,9 +132,9 @@ export function readSize(db: Connection) {
   }));
 }
 
-// Files that still contain the code of a merged member: the rows belong to the member who remains
-// (docs/correcting.md#registered-twice). The redirect of former national IDs covers most such rows, except if
-// the person still has the former ID in another cooperative.
+// Files that still contain the code or national ID of a member who was merged into another member
+// (docs/correcting.md#registered-twice). The rows belong to the remaining member. `readReplacedNumbers` finds
+// most of these rows, but not if the person still has the former national ID in another cooperative.
 
 /** Returns an SQL expression for the last value of a removed member's field. */
 const lastOf = (field: string): string => `(SELECT h.old FROM main.changes h
@@ -151,27 +149,26 @@ const HAS_FORMER_CODE = `f.member_code = r.member_code
     AND x.member_code = f.member_code AND x.into_id <> f.into_id)`;
 
 /**
- * SQL condition for a row with a merged member's national ID. Excludes IDs that a correction replaced, even
- * if they have been released since.
+ * SQL condition: the row has the national ID of the merged member. False for an ID that a correction
+ * replaced, even if the ID was later released.
  */
 const HAS_FORMER_NUMBER = `f.identity_card = r.identity_card
   AND NOT EXISTS (SELECT 1 FROM main.members o
     WHERE o.cooperative_id = m.cooperative_id AND o.identity_card = r.identity_card)
   AND NOT ${wasReplacedSql('r.identity_card')}`;
 
-/** FROM clause with the remaining member `m` for the former member `f`; further conditions follow. */
+/** SQL after FROM with the former member `f` and the remaining member `m`; further conditions follow. */
 const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.into_id
   WHERE f.cooperative_code = r.cooperative_code`;
 
 /**
- * Replaces former members with the remaining members in the staged rows. Runs once, before references are
- * derived; if another process changes a member later, the repeated checks report faults.
+ * Replaces merged members with the remaining members in the staged rows. If another process changes a member
+ * later, the repeated checks report faults.
  */
 function readFormerMembers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
   if (!db.has('main.former_members')) return;
-  // Uses the cooperative of the remaining member, because a merge of cooperatives takes members from another
-  // cooperative.
+  // After a merge of cooperatives, the merged member was in another cooperative than the remaining member.
   db.exec(`DELETE FROM staging.former_members;
     INSERT INTO staging.former_members (cooperative_code, member_code, identity_card, into_id)
     SELECT c.code, ${lastOf('member_code')}, ${lastOf('identity_card')}, g.into_id
@@ -179,8 +176,8 @@ function readFormerMembers({ db, kind }: FileScope): void {
     CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
     WHERE m.status <> '${ERASED_STATUS}'`);
   if (kind === 'members') {
-    // The code must match too, because the person may join this cooperative with the national ID of the other
-    // one.
+    // The code must match too: the person may join this cooperative with the national ID that another
+    // cooperative uses.
     const isFormer = `${HAS_FORMER_NUMBER} AND f.member_code = r.member_code`;
     db.exec(`INSERT OR IGNORE INTO staging.replaced_numbers (line, number)
         SELECT r.line, r.identity_card FROM staging.rows r CROSS JOIN ${FOUND} AND ${isFormer};
@@ -194,7 +191,7 @@ function readFormerMembers({ db, kind }: FileScope): void {
     FROM ${FOUND} AND ${HAS_FORMER_NUMBER} AND r.member_code IS NULL`);
 }
 
-/** Opens the staging of a file. Rows come in batches, so that memory does not grow with the file. */
+/** Begins a file. Its rows are added in batches, so that memory does not grow with the file. */
 export function openStaging(scope: FileScope) {
   const { db, kind, assertCurrent } = scope;
   createFileTables(db, kind);
@@ -208,7 +205,7 @@ export function openStaging(scope: FileScope) {
   };
 
   return {
-    /** @param rows in order of line across batches, with faulty rows, so that the checks see all rows */
+    /** @param rows in order of line, with faulty rows, so that the checks see all rows */
     addRows(rows: readonly StagedRow[]): void {
       assertUnchecked();
       if (inStaging(db, () => insertRows(rows))) hasDerived = true;
@@ -218,10 +215,7 @@ export function openStaging(scope: FileScope) {
       assertUnchecked();
       inStaging(db, () => insertFaults(faults));
     },
-    /**
-     * Ends the file and checks references and unique keys within the file, against the registry, and against
-     * earlier files of a dry run. Takes no lock that blocks writers.
-     */
+    /** Checks the rows against the registry, and against earlier files of a dry run. Blocks no writers. */
     check(options: CheckOptions): CheckedFile {
       assertUnchecked();
       isChecked = true;
@@ -247,8 +241,8 @@ export function openStaging(scope: FileScope) {
 }
 
 /**
- * Fills in the member code of entries that name a member only by national ID. Runs once, before references
- * are resolved; if another process changes a member later, the repeated checks report faults.
+ * Adds the member code to rows that name a member only by national ID. If another process changes a member
+ * later, the repeated checks report faults.
  */
 function addMemberCodes({ db, kind, columns }: FileScope): void {
   if (kind === 'members' || !columns.has('identity_card')) return;
@@ -266,12 +260,10 @@ const SETTINGS = { tempStore: 'FILE', cacheKiB: 64 * 1024 } as const;
 export type ImportSession = ReturnType<typeof openImportSessionAt>;
 
 /**
- * Opens a session in which files are imported one after another. For each file: `stage`, then `check`, then
- * `apply`, the only step that writes to the registry. The object of a step throws after the next step or
- * after another file was staged. Creates a missing database; a dry run uses an empty temporary one instead.
- * @param format format of the read model
- * @param monotonicMs clock that never goes back
- * @param use `dryRun` refuses a database of an older release, which `import` would migrate
+ * Opens a session in which files are imported one after another: for each file `stage`, then `check`, then
+ * `apply`, the only step that writes to the registry.
+ * @param use `import` creates or migrates the database if necessary. `dryRun` compares files with an empty
+ *   registry if there is none, and refuses a database of an older release.
  * @throws StorageError
  */
 export function openImportSessionAt(
@@ -290,8 +282,8 @@ export function openImportSessionAt(
         create: use === 'import',
         keepsSchema: use === 'dryRun',
       });
-  // Path of the staging file. Empty for an unnamed temporary file, because even the folder of the database
-  // may be missing.
+  // Path of the staging file. Empty for a temporary database, whose folder may be missing: SQLite then uses
+  // an unnamed file.
   let file = '';
   const close = () => {
     db.close();
@@ -300,8 +292,8 @@ export function openImportSessionAt(
   try {
     if (!isTemporary) {
       if (use === 'import' && !db.has('main.cooperatives')) renewTotalsUnlessBusy(db, format.zone);
-      removeStaleStagingAt(databaseFile);
-      // The write-ahead log is checkpointed after the commit, when the write lock is free.
+      removeStaleStaging(databaseFile);
+      // `tidyUp` checkpoints the write-ahead log after the commit, when the write lock is free.
       db.raw.pragma('wal_autocheckpoint = 0');
       file = createStagingFile(databaseFile);
     }
@@ -317,14 +309,13 @@ export function openImportSessionAt(
   return {
     databaseFile,
     readSize: () => readSize(db),
-    /** Finds the last import of this kind and of the same bytes that was not undone. */
     findSameImport: (kind: ImportKind, sha256: string) => findSameImport(db, kind, sha256),
     /** True if the registry has no cooperatives, and therefore no members. */
     isRegistryEmpty: () => !db.has('main.cooperatives'),
     /**
-     * Begins a file, and discards the previous file unless it was applied or kept for reference.
-     * @param columns columns of the file; a missing column keeps the stored values, while an empty cell may
-     *   clear a value
+     * Begins a file, and discards the previous file.
+     * @param columns columns of the file. A missing column keeps the stored values, but an empty cell may
+     *   clear a value.
      */
     stage(kind: ImportKind, columns: ReadonlySet<string>) {
       const file = Symbol(kind);
@@ -347,14 +338,6 @@ export function openImportSessionAt(
   };
 }
 
-/**
- * Opens an import session on the registry's database.
- * @param use `import` (the default) creates or migrates the database if necessary; `dryRun` compares with an
- *   empty registry if there is none, and refuses a database of an older release
- * @throws StorageError
- */
+/** @param use `import` by default; see `openImportSessionAt` @throws StorageError */
 export const openImportSession = (storage: Storage, use?: 'import' | 'dryRun') =>
   openImportSessionAt(storage.pathForOpening(), formatOf(storage), storage.monotonicMs, use);
-
-/** Removes the staging files of killed imports. Returns the number of these imports. */
-export const removeStaleStaging = ({ location }: Storage): number => removeStaleStagingAt(location);

@@ -12,40 +12,38 @@ import { pack, unpack } from '../../values/message.ts';
 import type { ImportFault } from '../files/records.ts';
 import { stagedColumns } from './targets.ts';
 
-/** Rows per INSERT, because a call for each row would take as long as the row itself. */
+/** Rows per INSERT. A separate INSERT would double the time of each row. */
 const ROWS_AT_ONCE = 16;
 const FAULTS_AT_ONCE = 1_000;
 
-/** Message for the operator if the disk or another writer stops an import. */
 export const NOTHING_IMPORTED = 'Nothing of this file was imported';
 
-/** Creates the tables that exist for the entire session. */
 export function createSessionTables(db: Connection): void {
   db.exec(`
     CREATE TABLE staging.faults (line INTEGER, "column" TEXT, message TEXT, refuses TEXT);
     CREATE INDEX staging.faults_line ON faults (line);
-    -- Stored rows that the file changes, and in which columns (staged-changes.ts).
+    -- Stored rows that the file changes, with one bit of cells for each changed column (staged-changes.ts).
     CREATE TABLE staging.changed_rows (line INTEGER PRIMARY KEY, id INTEGER, cells INTEGER);
     CREATE TABLE staging.changes (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
       field TEXT, old, new);
-    -- Changes that are not made: the same rows, with the same ids.
+    -- Changes that are not made, with the ids that they had among the changes.
     CREATE TABLE staging.kept (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
       field TEXT, old, new);
-    -- What deserves a warning (warning-statements.ts).
+    -- Lines with warnings (warning-statements.ts).
     CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
-    -- Phones that several members of a cooperative have, new ones among them (identity-warnings.ts).
+    -- Phones that several members of a cooperative have, at least one of them new (identity-warnings.ts).
     CREATE TABLE staging.shared_phones (phone INTEGER PRIMARY KEY);
     -- Members of other cooperatives with a national ID of the file.
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
-    -- Names in a ledger beside members, and entries of other cooperatives that its rows may be
-    -- (ledger-of-another-cooperative.ts).
+    -- Names that the rows of a ledger have for members, and entries of other cooperatives that may be its
+    -- rows (ledger-of-another-cooperative.ts).
     CREATE TABLE staging.names (cooperative_id INTEGER, member_id INTEGER, name TEXT, differs INTEGER);
     CREATE INDEX staging.names_member ON names (member_id);
     CREATE TABLE staging.entries_elsewhere (line INTEGER, cooperative_id INTEGER, entry_id INTEGER,
       PRIMARY KEY (line, cooperative_id)) WITHOUT ROWID;
-    -- What the import that the file replaces has created and the file no longer has (checks/missing-rows.ts).
+    -- Rows that the replaced import created and the file lacks (checks/missing-rows.ts).
     CREATE TABLE staging.missing (id INTEGER PRIMARY KEY);
-    -- Stored entries in whose place the file has others (newer-version.ts).
+    -- Stored entries that the file seems to replace (newer-version.ts).
     CREATE TABLE staging.superseded (line INTEGER PRIMARY KEY, entry_id INTEGER);
     -- Rows whose member code belongs to a member with another national ID.
     CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
@@ -53,15 +51,15 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.touched_members (id INTEGER PRIMARY KEY);
     -- Rows that named a person by a national ID that was replaced (checks/run-checks.ts).
     CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
-    -- Rows that name a person who was erased (checks/run-checks.ts).
+    -- Rows that name an erased person (checks/run-checks.ts).
     CREATE TABLE staging.erased_rows (line INTEGER PRIMARY KEY);
-    -- Members that were merged, as they were, with those who stay (import-session.ts).
+    -- Former codes and national IDs of merged members, with the remaining member (import-session.ts).
     CREATE TABLE staging.former_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       into_id INTEGER);
     CREATE INDEX staging.former_members_code ON former_members (cooperative_code, member_code);
     CREATE INDEX staging.former_members_person ON former_members (cooperative_code, identity_card);
-    -- Rows without a reference that were imported as entries of members whom they do not name any more, and
-    -- rows that may be stored entries with other references (equal-entries.ts).
+    -- Rows without a reference that were imported as entries of other members, and rows that may be stored
+    -- entries with other references (equal-entries.ts).
     CREATE TABLE staging.entries_of_others (line INTEGER PRIMARY KEY);
     CREATE TABLE staging.unmatched (line INTEGER PRIMARY KEY, origin TEXT, owner INTEGER, first, second,
       third);
@@ -72,14 +70,14 @@ export function createSessionTables(db: Connection): void {
     CREATE INDEX staging.known_members_person ON known_members (cooperative_code, identity_card);
     CREATE TABLE staging.known_loans (cooperative_code TEXT, reference TEXT, status TEXT, paid_until INTEGER,
       paid_amount INTEGER, PRIMARY KEY (cooperative_code, reference)) WITHOUT ROWID;
-    -- By how much the payments of the file change what is paid on a loan (checked-file.ts).
+    -- Changes of the paid amounts of loans by a file of payments (checked-file.ts).
     CREATE TABLE staging.paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER);`);
 }
 
-/** Creates the tables of one file, replacing those of the previous file. */
+/** Empties or creates the tables for the next file. */
 export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
-  // Column for the earlier files that rejected a row without a reference; null if the row has a reference.
+  // Earlier files that rejected a row without a reference; null if the row has a reference.
   if (hasDerivedReferences(kind)) columns.push('origin TEXT');
   for (const table of [
     'faults',
@@ -98,8 +96,7 @@ export function createFileTables(db: Connection, kind: ImportKind): void {
 }
 
 /**
- * Runs work in a deferred transaction that writes only to the staging file, and so takes no write lock on the
- * registry.
+ * @param work may write only to the staging file, so that the registry is not locked
  * @throws RegistryError `unavailable` if the disk is full
  */
 export function inStaging<T>(db: Connection, work: () => T): T {
@@ -111,8 +108,8 @@ export function inStaging<T>(db: Connection, work: () => T): T {
 }
 
 /**
- * @param columns columns of the file; other columns are null in every row and not bound
- * @returns a function that inserts a batch of rows, and returns true if it derived references
+ * @param columns columns of the file; the other columns stay null
+ * @returns a function that inserts rows, and returns true if it has derived references
  */
 export function openRowInsert(
   db: Connection,
@@ -144,7 +141,7 @@ export function openRowInsert(
   };
 }
 
-/** @param names names of the rows' values, in order; only those in `boundNames` are bound */
+/** @param names names of the rows' values, in order @param boundNames names of the inserted values */
 function openInsert(
   db: Connection,
   names: readonly string[],
@@ -160,7 +157,7 @@ function openInsert(
     ) as never;
   const insertOne = prepare(1);
   const insertMany = prepare(ROWS_AT_ONCE);
-  // A single array for all statements: each run binds its values and does not keep the array.
+  // One array is enough: a statement does not use the array after its run.
   const bound: StagedValue[] = new Array(width * ROWS_AT_ONCE);
 
   function fill(target: StagedValue[], start: number, { line, values }: StagedRow): void {
@@ -191,8 +188,8 @@ export function openFaultInsert(db: Connection): (faults: readonly ImportFault[]
 }
 
 /**
- * Lists faults by line, one page at a time. An open iterator would prevent this connection from writing while
- * the caller waits for a disk or pipe.
+ * Lists faults by line, page by page. While a statement is open, this connection could not write, and the
+ * caller may wait for a disk or pipe.
  */
 export function* listFaults(db: Connection): Generator<ImportFault> {
   type Row = Omit<ImportFault, 'message'> & { readonly id: number; readonly message: string };
@@ -204,55 +201,46 @@ export function* listFaults(db: Connection): Generator<ImportFault> {
   for (const { id: _id, message, ...fault } of faults) yield { ...fault, message: unpack(message) };
 }
 
-// State of one file, shared by all steps of its import
-
 export interface CheckOptions {
-  /** True to accept a file in which at least 20 national IDs all end in 0. */
+  /** True to accept a file whose national IDs, 20 or more, all end in 0. */
   readonly acceptTrailingZero?: boolean | undefined;
-  /** True to skip refused rows; by default, a single refused row refuses the file. */
+  /** True to import the file without its refused rows; by default, the file is then refused. */
   readonly skipInvalid?: boolean | undefined;
-  /**
-   * True to overwrite values corrected over HTTP or by a command with the file's earlier values; by default,
-   * the corrected values are kept.
-   */
+  /** True to overwrite values that were corrected over HTTP or by a command; by default, they stay. */
   readonly overwritesCorrections?: boolean | undefined;
   /** True to import rows of erased members; by default, such rows are refused. */
   readonly despiteErasure?: boolean | undefined;
-  /** SHA-256 of the file (64 hexadecimal digits), to find an earlier import of the same bytes. */
+  /** SHA-256 of the file in hex, to find an earlier import of the same bytes. */
   readonly sha256?: string | undefined;
-  /**
-   * Layout with which the file is read, as the journal records it (`map`). The same bytes have other rows
-   * with another layout, for example another sheet.
-   */
+  /** Layout as the journal records it. With another layout, such as another sheet, the rows differ. */
   readonly readAs?: unknown;
   /**
-   * Id of the import that this file replaces as its newer version: entries that the import created and the
-   * file lacks are removed. Members and cooperatives stay. Excludes `skipInvalid`.
+   * Id of the import that this file replaces as its newer version. Entries that the import created and the
+   * file lacks are removed; members and cooperatives stay. Not together with `skipInvalid`.
    */
   readonly replaces?: number | undefined;
   /** Time zone of instants in faults; UTC by default. */
   readonly zone?: TimeZone | undefined;
-  /** True for a single row typed by a user, who gets additional warnings. */
+  /** True for a single row that a user typed. It has additional warnings. */
   readonly isTyped?: boolean | undefined;
 }
 
-/** State of a file from staging to apply. The check sets the properties of `CheckOptions`. */
+/** State of a file from staging to apply. `check` sets the properties of `CheckOptions`. */
 export interface FileScope extends CheckOptions {
   readonly db: Connection;
   readonly kind: ImportKind;
   readonly columns: ReadonlySet<string>;
   readonly format: ReadModelFormat;
-  /** True if some rows have no reference; set by the check. */
+  /** True if some rows have no reference; set by `check`. */
   readonly hasDerived?: boolean;
-  /** Returns milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
-  /** @throws Error unless the staging tables, which all files of a session share, still contain this file */
+  /** @throws Error if the staging tables no longer contain this file */
   assertCurrent(): void;
   /** Ends the file, so that `assertCurrent` throws from then on. */
   end(): void;
 }
 
-// SQL for properties of a ledger's rows that identify entries without their references
+// SQL for the values of a ledger's rows
 
 /** Kinds of files whose rows belong to members: deliveries, loans, payments and savings. */
 export type LedgerKind = Exclude<ImportKind, 'cooperatives' | 'members'>;
@@ -270,7 +258,7 @@ export const dayOf = (instant: string, { offsetSeconds }: TimeZone): string =>
 export const isOnDay = (instant: string, day: string): string =>
   `${instant} BETWEEN ${day} AND ${day} + ${DAY_SECONDS - 1}`;
 
-/** File column that best distinguishes entries, because equal amounts are rare. */
+/** File column that best distinguishes entries: equal amounts are rare. */
 export const AMOUNT: { readonly [kind in LedgerKind]: string } = {
   production: 'kg',
   loans: 'amount',

@@ -1,14 +1,13 @@
-/** Mapping of file columns to table columns, and the effect of an empty cell on a stored row. */
+/** Table columns for the columns of files, with the values that cells give them. */
 
 import { referencesOf, type Table, tableOf } from '../../registry/changes/tables.ts';
 import { byKind, FILE_COLUMNS, type FileColumn, type ImportKind } from '../../registry/file-columns.ts';
-import type { Field } from '../../values/declared-fields.ts';
-import { NOW } from '../../values/declared-fields.ts';
+import { type Field, NOW } from '../../values/declared-fields.ts';
 
 // SQL for the opening balance of a loan and its end (docs/import-reference.md#opening-balances). `r` is the
 // staged row and `t` the stored loan.
 
-/** SQL condition: the row has another opening balance than the stored loan. */
+/** SQL condition: the row has an opening balance that differs from that of the stored loan. */
 export const IS_ANOTHER_BALANCE = 'r.paid_amount NOT IN (t.opening_balance_minor, t.paid_amount_minor)';
 
 /** SQL expression for the new opening balance of a stored loan. */
@@ -16,25 +15,19 @@ export const OPENING_BALANCE = `iif(${IS_ANOTHER_BALANCE}, r.paid_amount, t.open
 
 /** SQL expression for the end of a new loan's opening balance; null without an opening balance. */
 export const NEW_CUT_OFF = 'iif(r.paid_amount > 0, r.paid_until, NULL)';
-/** SQL expression for the end of a stored loan's opening balance. It changes only with the balance. */
+/** SQL expression for the new end of a stored loan's opening balance. It changes only with the balance. */
 export const CUT_OFF = `iif(${IS_ANOTHER_BALANCE}, ${NEW_CUT_OFF}, t.paid_until)`;
 
-// Targets of each kind of file
-
+/** A column of a file whose cells set a value of a stored row. */
 export interface TargetColumn {
   /** Column of `staging.rows`. */
   readonly from: string;
+  /** Column of the table. */
   readonly to: string;
-  readonly type: 'TEXT' | 'INTEGER';
-  /** Effect of an empty cell on a stored row: clear the value or keep it. */
-  readonly whenEmpty: 'clear' | 'keep';
-  /** SQL expression for the value of a new row with an empty cell. `@now` is the time of the import. */
-  readonly initial?: string;
-  /**
-   * SQL expressions for values that also depend on other columns of the staged row `r` and the stored row
-   * `t`. They replace `whenEmpty` and `initial`.
-   */
-  readonly decided?: { readonly created: string; readonly changed: string };
+  /** SQL expression for the value of a new row, from the staged row `r`. `@now` is the time of the import. */
+  readonly created: string;
+  /** SQL expression for the new value of the stored row `t`, from the staged row `r`. */
+  readonly changed: string;
   /** Another column of the table, to which the difference between new and old value is added. */
   readonly addsTo?: string;
 }
@@ -47,13 +40,14 @@ export interface Target extends Pick<Table, 'table' | 'label' | 'hasTimestamps'>
   readonly resolved: readonly string[];
 }
 
-/** Columns of loans that depend on each other. */
-const DECIDED: { readonly [column: string]: Pick<TargetColumn, 'decided' | 'addsTo'> } = {
+/** Columns of loans whose values depend on each other. */
+const DECIDED: { readonly [column: string]: Omit<TargetColumn, 'from' | 'to'> } = {
   opening_balance_minor: {
+    created: 'coalesce(r.paid_amount, 0)',
+    changed: OPENING_BALANCE,
     addsTo: 'paid_amount_minor',
-    decided: { created: 'coalesce(r.paid_amount, 0)', changed: OPENING_BALANCE },
   },
-  paid_until: { decided: { created: NEW_CUT_OFF, changed: CUT_OFF } },
+  paid_until: { created: NEW_CUT_OFF, changed: CUT_OFF },
 };
 
 const NUMBERS: readonly Field['kind'][] = ['instant', 'past_instant', 'decimal'];
@@ -61,12 +55,13 @@ const typeOf = ({ kind }: Field): 'TEXT' | 'INTEGER' => (NUMBERS.includes(kind) 
 
 function toTargetColumn({ name, isRequired, field }: FileColumn): TargetColumn {
   const { column, initial, isNullable, isKeptByEmptyCell } = field;
+  const isClearedByEmptyCell = isNullable === true && isKeptByEmptyCell !== true;
+  const ifEmpty = initial === NOW ? '@now' : `'${initial}'`;
   return {
     from: name,
     to: column,
-    type: typeOf(field),
-    whenEmpty: isNullable === true && isKeptByEmptyCell !== true ? 'clear' : 'keep',
-    ...(initial === undefined || isRequired ? {} : { initial: initial === NOW ? '@now' : `'${initial}'` }),
+    created: initial === undefined || isRequired ? `r.${name}` : `coalesce(r.${name}, ${ifEmpty})`,
+    changed: isClearedByEmptyCell ? `r.${name}` : `coalesce(r.${name}, t.${column})`,
     ...DECIDED[column],
   };
 }

@@ -14,7 +14,7 @@ export function parseAddress(text: string): Address | undefined {
   return ipaddr.process(text);
 }
 
-/** Range of public IPv6 addresses, which excludes IPv4 addresses written as IPv6. */
+/** Public IPv6 addresses. The range excludes IPv4 addresses that are written as IPv6. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**

@@ -10,15 +10,13 @@ export interface TimeZone {
   readonly suffix: string;
 }
 
-const OFFSET = /^([+-])([01][0-9]|2[0-3]):([0-5][0-9])$/;
+const OFFSET = /^[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]$/;
 
 /** @param text offset such as `+02:00`, `-03:30` or `Z` */
 export function parseTimeZone(text: string): TimeZone | FieldError {
   if (text === 'Z') return { offsetSeconds: 0, suffix: '+00:00' };
-  const match = OFFSET.exec(text);
-  if (match === null) return new FieldError('Expected an offset such as +02:00.');
-  const seconds = Number(match[2]) * 3600 + Number(match[3]) * 60;
-  return { offsetSeconds: match[1] === '-' ? -seconds : seconds, suffix: text };
+  if (!OFFSET.test(text)) return new FieldError('Expected an offset such as +02:00.');
+  return { offsetSeconds: offsetOf(text), suffix: text };
 }
 
 export const KIGALI: TimeZone = { offsetSeconds: 7200, suffix: '+02:00' };
@@ -30,19 +28,19 @@ const DATE_TIME_ERROR = new FieldError(
 );
 export const FUTURE_ERROR = new FieldError('This date is in the future.');
 
-// Dates before this day are typos, because no recorded birth or founding is as old.
+// Earlier dates are typos, because no recorded birth or founding is so old.
 const FIRST_DATE = '1850-01-01';
-/** First day beyond the four-digit years of ISO 8601, in days since 1970-01-01. */
+/** First day of the year 10000, in days since 1970-01-01. ISO 8601 has years of four digits. */
 const FIRST_DAY_TOO_LATE = Date.UTC(10_000, 0, 1) / 1000 / DAY_SECONDS;
 
 const EARLY_ERROR = new FieldError('Dates before 1850-01-01 are not accepted.');
 const LATE_ERROR = new FieldError('Dates after 9999-12-31 are not accepted.');
 
-/** Returns the error of a well-formed date that is out of range; undefined for any other result. */
+/** Returns the error of a well-formed date that is too early or too late; undefined for other results. */
 export const outOfRange = (parsed: string | number | FieldError | undefined): FieldError | undefined =>
   parsed === EARLY_ERROR || parsed === LATE_ERROR ? parsed : undefined;
 
-const DATE = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
+const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const CLOCK = '([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]|60)(?:[.,][0-9]+)?)?';
 const CLOCK_OFFSET = '([Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])';
 /**
@@ -50,13 +48,6 @@ const CLOCK_OFFSET = '([Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])';
  * time, no seconds, no offset, an offset without a colon, a comma before the fraction.
  */
 export const DATE_TIME = new RegExp(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]${CLOCK}${CLOCK_OFFSET}?$`);
-const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-function isCalendarDay(year: number, month: number, day: number): boolean {
-  if (month < 1 || month > 12 || day < 1) return false;
-  const isLeap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return day <= (MONTH_DAYS[month - 1] as number) + (isLeap ? 1 : 0);
-}
 
 const DATE_LENGTH = 10;
 /** Maximum number of cached days. A full cache is cleared; a file or response usually has fewer days. */
@@ -64,27 +55,21 @@ const MAX_CACHED_DAYS = 4_096;
 /** Cache of days since 1970-01-01 by text; undefined for a text that is not a date. */
 const dayNumbers = new Map<string, number | undefined>();
 
-/** Length of a cycle after which the calendar repeats, in years and in days. */
-const CYCLE = { years: 400, days: 146_097 };
-
 /** Returns the number of days from 1970-01-01 to a `YYYY-MM-DD`, or undefined for an invalid date. */
 function dayNumber(text: string): number | undefined {
   // Other texts are not dates, and would fill the cache.
   if (text.length !== DATE_LENGTH) return undefined;
   let day = dayNumbers.get(text);
   if (day !== undefined || dayNumbers.has(text)) return day;
-  const match = DATE.exec(text);
-  const [year, month, date] = [Number(match?.[1]), Number(match?.[2]), Number(match?.[3])];
-  if (match !== null && isCalendarDay(year, month, date)) {
-    // Shifted by one cycle, because Date.UTC reads the years 0 to 99 as 1900 to 1999.
-    day = Date.UTC(year + CYCLE.years, month - 1, date) / 1000 / DAY_SECONDS - CYCLE.days;
-  }
+  const parsed = DATE.test(text) ? Date.parse(text) / 1000 / DAY_SECONDS : Number.NaN;
+  // Date.parse reads 30 February as a day in March.
+  if (!Number.isNaN(parsed) && dayText(parsed) === text) day = parsed;
   if (dayNumbers.size >= MAX_CACHED_DAYS) dayNumbers.clear();
   dayNumbers.set(text, day);
   return day;
 }
 
-/** Validates a date `YYYY-MM-DD` from 1850 on and returns it unchanged. */
+/** Validates a date `YYYY-MM-DD` from 1850 on, and returns the text unchanged. */
 export function parseDate(text: string): string | FieldError {
   if (dayNumber(text) === undefined) return DATE_ERROR;
   return text < FIRST_DATE ? EARLY_ERROR : text;
@@ -117,12 +102,13 @@ function readDateTime(text: string, zone: TimeZone): number | undefined {
   if (match === null || date === undefined || dayNumber(date) === undefined) return undefined;
   const second = Number(match[4] ?? 0);
   const clock = Number(match[2]) * 3600 + Number(match[3]) * 60 + second;
-  const epochSeconds = startOfDay(date, zone) + zone.offsetSeconds + clock - offsetOf(match[5], zone);
+  const offset = match[5] === undefined ? zone.offsetSeconds : offsetOf(match[5]);
+  const epochSeconds = startOfDay(date, zone) + zone.offsetSeconds + clock - offset;
   return second === 60 && epochSeconds % DAY_SECONDS !== 0 ? undefined : epochSeconds;
 }
 
-function offsetOf(text: string | undefined, zone: TimeZone): number {
-  if (text === undefined) return zone.offsetSeconds;
+/** Returns the seconds of an offset such as `+02:00`, `-0330` or `Z`. */
+function offsetOf(text: string): number {
   if (text === 'Z' || text === 'z') return 0;
   const seconds = Number(text.slice(1, 3)) * 3600 + Number(text.slice(-2)) * 60;
   return text.startsWith('-') ? -seconds : seconds;

@@ -26,8 +26,8 @@ const DECIMAL = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
 const NOT_A_NUMBER = new FieldError('A valid number is required.');
 
 /**
- * Parses a decimal text such as `1250000.5` to minor units. Too many fraction digits are refused, even zeros,
- * because the sender's intention is unclear.
+ * Parses a decimal text such as `1250000.5` to minor units. Refuses too many fraction digits, even zeros,
+ * because they do not show what the sender means.
  */
 export function parseDecimal(text: string, kind: DecimalKind): number | FieldError {
   const match = DECIMAL.exec(text);
@@ -69,10 +69,10 @@ export function formatDecimal(units: ExactInteger, fractionDigits: number): stri
   return `${negative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** Exact integer: a number below 2^53, otherwise a bigint. */
+/** Integer without rounding: a number below 2^53, and a bigint from there on. */
 export type ExactInteger = number | bigint;
 
-/** Converts a bigint to a number if the number is exact. */
+/** Converts a bigint to a number, unless the number would be rounded. */
 export function narrow(value: bigint): ExactInteger {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;

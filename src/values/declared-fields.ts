@@ -34,7 +34,7 @@ export function assertDeprecation(what: string, { since, sunset, link }: Depreca
     throw wrong(`its sunset ${sunset} is less than ${NOTICE_MONTHS} months after ${since}.`);
 }
 
-/** Kind of a value. Each layer has a table that maps kinds to their handling. */
+/** Kind of a value, by which bodies, files, responses and pages decide how to handle a field. */
 export type ValueKind =
   | {
       readonly kind: 'text';
@@ -49,7 +49,7 @@ export type ValueKind =
   | { readonly kind: 'instant' | 'past_instant' }
   /** Amount in minor units or grams. */
   | { readonly kind: 'decimal'; readonly decimal: DecimalKind }
-  /** Id of another row. Files contain an identifier that people use instead, such as a code. */
+  /** Id of another row. Files contain no ids, but identifiers for people, such as codes. */
   | { readonly kind: 'reference' };
 
 /** Groups of personal data. The ledger records which groups an access showed. */
@@ -61,20 +61,20 @@ export type Field = ValueKind & {
   readonly description: string;
   /** Label on the desk, also accepted as a heading in files. */
   readonly label: Message;
-  /** Fictitious value in the format of responses; by default, the example of the kind. */
+  /** Fictitious value in the format of responses. By default, the field has the example of its kind. */
   readonly example?: string;
   readonly deprecated?: Deprecation;
   /** Name in bodies, files and the history; by default, the property name in snake case. */
   readonly name?: string;
   readonly nameInFiles?: string;
   readonly isNullable?: true;
-  /** Value of a new row if a request or file omits the field. */
+  /** Value in a new row if the request or file omits the field. */
   readonly initial?: string | number;
   /** True if only POST can set the field. */
   readonly isFixed?: true;
-  /** Choices that POST accepts, if PUT and PATCH accept more. */
+  /** Choices that POST accepts, if PUT and PATCH accept further choices. */
   readonly whenNew?: Pick<Field, 'description' | 'example'> & { readonly choices: readonly string[] };
-  /** Origin of a value that request bodies cannot set. */
+  /** Source of the value, if request bodies cannot set the field. */
   readonly setBy?: 'rules' | 'imports' | 'payments' | 'corrections';
   readonly group?: FieldGroup;
   /** True if responses omit the field. */
@@ -133,7 +133,7 @@ export type DecidedValues<Declared extends Fields> = {
 type Kept = { readonly isFixed: true } | { readonly initial: string | number };
 type Composed = { readonly isComposed: true };
 
-/** Validated body of a request. Undefined keeps the stored value. */
+/** Values of a request body after validation. A value that is undefined leaves the stored value unchanged. */
 export type InputValues<Declared extends Fields> = {
   readonly [property in keyof Declared as Declared[property] extends { readonly setBy: string } | Kept
     ? never
@@ -155,7 +155,6 @@ export type NamedField<F extends Field = Field> = F & {
 
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Returns the declared fields with their names, in order. */
 export const listFields = <F extends Field>(fields: { readonly [property: string]: F }): NamedField<F>[] =>
   Object.entries(fields).map(([property, field]) => {
     const column = toSnakeCase(property);
@@ -168,7 +167,7 @@ export const isGiven = ({ setBy }: Field): boolean => setBy === undefined;
 export const isReplaced = ({ setBy, isFixed }: Field): boolean =>
   (setBy === undefined || setBy === 'rules') && isFixed !== true;
 
-/** Returns faults for changes to fixed fields. */
+/** Returns a fault for each fixed field whose value would change. */
 export function findFixed(fields: readonly NamedField[], stored: object, values: object): FieldMessages {
   const [before, after] = [stored, values] as { readonly [property: string]: unknown }[];
   const changed = fields.filter(
@@ -201,21 +200,22 @@ export interface StagedRow {
   /** First line of the row, unique within a file. */
   readonly line: number;
   /**
-   * Values in the order of the kind's columns; null for an empty cell, and for an invalid cell of a refused
-   * row. A delivery or savings transaction without `reference` gets a reference derived from its values
-   * (docs/import-reference.md#entries-without-a-reference). An entry without `member_code` belongs to the
-   * member with the row's `identity_card`. A loan with a `paid_amount` above 0 has a `paid_until`.
+   * Values in the order of the columns of the row's kind. The value is null for an empty cell, and for an
+   * invalid cell of a refused row. A delivery or savings transaction without `reference` gets a reference
+   * derived from its values (docs/import-reference.md#entries-without-a-reference). An entry without
+   * `member_code` belongs to the member with the row's `identity_card`. A loan with a `paid_amount` above 0
+   * has a `paid_until`.
    */
   readonly values: readonly StagedValue[];
   /**
-   * Earlier files that rejected the row, each as `sha256:` and the first 16 digits, separated by spaces. If
-   * the row has no reference, it never matches an accepted entry of these files.
+   * Earlier files from which the row was rejected: the text `sha256:` and the first 16 digits of each file's
+   * hash, separated by spaces. A row without a reference never matches an accepted entry of these files.
    */
   readonly rejectedFrom?: string | undefined;
 }
 
 type Given<Values> = { [Name in keyof Values]?: Exclude<Values[Name], undefined> };
 
-/** Returns the object without properties whose value is undefined. */
+/** Removes properties whose value is undefined. */
 export const onlyGiven = <Values extends object>(values: Values): Given<Values> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<Values>;

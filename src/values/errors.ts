@@ -1,4 +1,4 @@
-/** Errors that callers of the registry must expect. */
+/** Errors that callers of the registry must expect; pages, ids, and values that may be available later. */
 
 import type { Text } from './message.ts';
 
@@ -45,13 +45,13 @@ export const UNAVAILABLE_REASONS = {
 } as const;
 export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
 
-/** Expected error that the caller can act on. All other errors are unexpected. */
+/** Error that callers expect and can act on. */
 export class RegistryError extends Error {
   readonly code: RegistryErrorCode;
   readonly fields: FieldMessages | undefined;
-  /** Seconds until the next attempt, for `unavailable`. */
+  /** Seconds that the client should wait before the next attempt; only for `unavailable`. */
   readonly retryAfterSeconds: number | undefined;
-  /** Reason for `unavailable`, if a service refused. */
+  /** Reason for `unavailable`; only a service gives a reason. */
   readonly reason: UnavailableReason | undefined;
 
   constructor(
@@ -74,17 +74,16 @@ export class RegistryError extends Error {
 }
 
 export const NON_FIELD_ERRORS = 'non_field_errors';
-/** Message that reveals a membership, so a response with it counts as access by national ID. */
+/** Message that reveals a membership. A response with this message counts as an access by national ID. */
 export const IS_MEMBER = 'The fields cooperative_id, identity_card must make a unique set.';
 
 /** Collects the faults of a body, query or row, so that all are reported together. */
 export class FieldErrorList {
   // No prototype, because a field may be named `__proto__` or `constructor`.
   readonly fields: FieldMessages = Object.create(null);
-  private hasAny = false;
 
   get isEmpty(): boolean {
-    return !this.hasAny;
+    return Object.keys(this.fields).length === 0;
   }
 
   has(field: string): boolean {
@@ -92,7 +91,6 @@ export class FieldErrorList {
   }
 
   add(field: string, message: string): void {
-    this.hasAny = true;
     const messages = this.fields[field];
     if (messages === undefined) this.fields[field] = [message];
     else if (!messages.includes(message)) messages.push(message);
@@ -104,8 +102,8 @@ export class FieldErrorList {
   }
 
   /**
-   * Adds the faults of a rule, except for fields that already have a fault, because the rule saw a substitute
-   * value for them.
+   * Adds the faults of a rule. Skips each field that already has a fault, because the rule was given a
+   * substitute for the field's value.
    * @param rule throws a RegistryError `invalid` for its faults
    */
   addFoundBy(rule: () => unknown): void {
@@ -120,11 +118,11 @@ export class FieldErrorList {
 
   /** @throws RegistryError `invalid` if there are faults */
   throwIfAny(): void {
-    if (this.hasAny) refuseFields(this.fields);
+    refuseFields(this.fields);
   }
 }
 
-/** Creates an `invalid` error whose message contains all messages of the fields. */
+/** Creates an `invalid` error. The message of the error contains the messages of all fields. */
 export function invalidFields(fields: FieldMessages): RegistryError {
   const texts = Object.entries(fields).map(([field, messages]) => `${field}: ${messages.join(' ')}`);
   return new RegistryError('invalid', texts.join(' '), { fields });
@@ -139,7 +137,7 @@ export const notFound = (): RegistryError => new RegistryError('not_found', 'Not
 
 const MAX_ECHO_CHARACTERS = 32;
 
-/** Six digits in a row, or nine in groups: more than in a date, as many as in a telephone number. */
+/** Six digits in a row, or nine digits in groups. A date has eight, and a telephone number at least nine. */
 const PERSONAL_DIGITS = /\p{Nd}{6}|(?:\p{Nd}[^\p{L}\p{Nd}]*){9}/u;
 
 /**
@@ -150,12 +148,13 @@ export function mayEcho(text: string): boolean {
   return text.length <= MAX_ECHO_CHARACTERS && !/\p{C}/u.test(text) && !PERSONAL_DIGITS.test(text);
 }
 
-/** Like `mayEcho`, for a cell of a file, in which two words of letters may be a misplaced name. */
+/** Like `mayEcho`, but also false for two words of letters, because a cell may contain a misplaced name. */
 export const mayEchoCell = (cell: string): boolean => mayEcho(cell) && !/\p{L}.*\s.*\p{L}/u.test(cell);
 
 /**
- * Returns the name under which a fault of a field or parameter is reported. Names that must not be repeated,
- * and `detail`, which other errors use, become `non_field_errors` (docs/api.md#responses-and-errors).
+ * Returns the name under which a fault of a field or parameter is reported. The name is `non_field_errors` if
+ * the response must not repeat the client's name, or if that name is `detail`, which other errors use
+ * (docs/api.md#responses-and-errors).
  */
 export const shownName = (name: string): string =>
   mayEcho(name) && name !== 'detail' ? name : NON_FIELD_ERRORS;
@@ -176,10 +175,9 @@ export interface Page<T> {
   readonly rows: readonly T[];
 }
 
-/** Returns the number of rows before the page. */
 export const offsetOf = (request: PageRequest): number => (request.page - 1) * request.pageSize;
 
-/** Returns the number of the last page. An empty list has one page. */
+/** Even an empty list has one page. */
 export const lastPage = (count: number, pageSize: number): number => Math.max(1, Math.ceil(count / pageSize));
 
 // Ids of rows: decimal digits of an integer key, always shorter than a national ID (docs/api.md#routes)
@@ -195,6 +193,6 @@ export type Awaitable<T> = T | PromiseLike<T>;
 export const isThenable = <T>(value: Awaitable<T>): value is PromiseLike<T> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 
-/** Passes a value to `work`, in the same event-loop iteration if the value is available. */
+/** Passes a value to `work`. If the value is available, this happens in the same event-loop iteration. */
 export const whenReady = <T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> =>
   isThenable(value) ? value.then(work) : work(value);

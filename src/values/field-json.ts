@@ -64,7 +64,6 @@ export interface FieldKind {
   readonly parse: (value: unknown, context: FieldContext) => unknown | FieldError;
 }
 
-/** Returns the schemas and parser of a field. */
 export const kindOf = (field: Field): FieldKind => {
   const { deprecated, example } = field;
   const kind = kindOfValue(field);
@@ -88,9 +87,8 @@ function kindOfValue(field: Field): FieldKind {
         parsePastDate(value, formatDate(nowSeconds, zone)),
       );
     case 'instant':
-      return instantField(description, Number.POSITIVE_INFINITY);
     case 'past_instant':
-      return instantField(description);
+      return instantField(description, field.kind === 'past_instant');
     case 'decimal':
       return decimalField(field.decimal, description);
     case 'reference':
@@ -115,7 +113,6 @@ function kindOfValue(field: Field): FieldKind {
   }
 }
 
-/** @param bodySchema schema for bodies, if bodies accept more than responses show */
 const textField = (
   schema: Schema,
   parse: (value: string, context: FieldContext) => unknown | FieldError,
@@ -133,23 +130,20 @@ const textField = (
 const withSpaces = (pattern: RegExp): string =>
   pattern.source.replace(/^\^/, '^\\s*').replace(/\$$/, '\\s*$');
 
-/**
- * Returns the schemas and parser of an instant in epoch seconds.
- * @param latest maximum in epoch seconds; undefined for the time of the request
- */
-const instantField = (description: string, latest?: number): FieldKind =>
+/** @param isPast true to refuse an instant after the time of the request */
+const instantField = (description: string, isPast: boolean): FieldKind =>
   textField(
     string({ format: 'date-time', description }),
     (value, { zone, nowSeconds }) => {
       const instant = parseDateTime(value, zone);
-      return typeof instant === 'number' && instant > (latest ?? nowSeconds) ? FUTURE_ERROR : instant;
+      return isPast && typeof instant === 'number' && instant > nowSeconds ? FUTURE_ERROR : instant;
     },
     anyOf([string({ format: 'date' }), string({ pattern: DATE_TIME.source })], {
       description: `${description} Without an offset in the registry's zone; a date is midnight there.`,
     }),
   );
 
-/** Returns the schemas and parser of an id: a string of digits or an integer (docs/api.md#members). */
+/** Field of an id. Bodies may have a string of digits or an integer (docs/api.md#members). */
 const referenceField = (description: string): FieldKind => ({
   schema: string({ pattern: ID.source, description }),
   bodySchema: anyOf([string({ pattern: withSpaces(ID) }), integer({ minimum: 0 })], { description }),
@@ -163,7 +157,7 @@ const referenceField = (description: string): FieldKind => ({
 
 // Money, weights and rates as decimal text, exact to the last digit (docs/api.md#formats)
 
-/** Returns the schema in responses, with a fixed number of digits after the decimal point. */
+/** Returns the schema of a decimal in responses. */
 export const decimalSchema = (fractionDigits: number, description: string): Schema<string> =>
   string({
     pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`,
@@ -171,7 +165,7 @@ export const decimalSchema = (fractionDigits: number, description: string): Sche
     examples: [fractionDigits === 3 ? '47.000' : '41000.00'],
   });
 
-/** Returns the schemas and parser of a decimal. Bodies may have fewer decimals than responses. */
+/** Field of a decimal. Bodies may have fewer digits after the decimal point than responses. */
 const decimalField = (kind: DecimalKind, description: string): FieldKind =>
   textField(
     decimalSchema(kind.fractionDigits, description),
@@ -194,7 +188,6 @@ export const decimal = <Value>(
 
 // Properties of responses
 
-/** Property of a response, with schema and serializer. */
 interface Shown<Value> {
   readonly schema: Schema;
   readonly write: StringField<Value> | Serialize<Value>;
@@ -205,7 +198,7 @@ export interface ShownProperties<Value> {
   readonly [name: string]: Shown<Value>;
 }
 
-/** Returns the response properties for the named fields, in that order. */
+/** Returns the response properties of the named fields, in the order of the names. */
 export const shownFields = <Value>(
   fields: { readonly [property: string]: Field },
   properties: readonly string[],
@@ -221,13 +214,13 @@ export const shownFields = <Value>(
 /** Part of the descriptions of production, loans and savings in a lookup. */
 export const NULL_FINANCIALS = 'Null without the scope `members:financials`';
 
-/** Marks properties as personal financial data. */
+/** Marks properties as financial data of a person. */
 export const financials = <Value>(properties: ShownProperties<Value>): ShownProperties<Value> =>
   Object.fromEntries(
     Object.entries(properties).map(([name, property]) => [name, { ...property, groups: ['financials'] }]),
   );
 
-/** Returns the response properties for all fields except the named and the hidden ones. */
+/** Returns the response properties of all fields that are neither named nor hidden. */
 export const otherFields = <Value>(
   fields: { readonly [property: string]: Field },
   properties: readonly string[],

@@ -27,10 +27,10 @@ export class Html {
 /** Value in a template. Undefined, null and false become empty text. */
 export type HtmlValue = string | number | bigint | Html | readonly HtmlValue[] | undefined | null | false;
 
-/** Position of a value in a template. A `tag` allows only markup, so that no value adds an attribute. */
+/** Position of a value in a template. In a `tag`, only markup is allowed, so that no text adds an attribute. */
 type Place = 'text' | 'tag' | 'attribute' | 'address';
 
-/** Cache of positions by template, because positions do not depend on the values. */
+/** Cache of the positions of each template's values. */
 const knownPlaces = new WeakMap<TemplateStringsArray, readonly Place[]>();
 
 function placesOf(literals: TemplateStringsArray): readonly Place[] {
@@ -60,7 +60,7 @@ function placeAfter(markup: string): Place {
   return before === '' && ADDRESSES.includes(name.toLowerCase()) ? 'address' : 'attribute';
 }
 
-/** Pattern of addresses in this service or on the web, which excludes `javascript:`. */
+/** Addresses in this service or on the web. The pattern excludes `javascript:`. */
 const ADDRESS = /^(?:$|\/(?!\/)|[#?]|https?:\/\/)/;
 
 function show(value: HtmlValue, place: Place): string {

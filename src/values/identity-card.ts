@@ -3,7 +3,7 @@ import { FieldError } from './errors.ts';
 
 export const IDENTITY_CARD = /^[0-9]{16}$/;
 
-/** Pattern of a possible national ID, perhaps in groups. Telephone numbers have at most 15 digits. */
+/** Possible national ID, perhaps in groups of digits. Telephone numbers have at most 15 digits. */
 const IDENTITY_CARD_LIKE = /[0-9](?:[ \u00a0-]?[0-9]){15,}/g;
 
 export const IDENTITY_CARD_ERROR = new FieldError('Expected a national ID of exactly 16 digits.');
@@ -22,6 +22,6 @@ export function parseIdentityCard(text: string): string | FieldError {
 
 export const mayContainIdentityCard = (text: string): boolean => text.search(IDENTITY_CARD_LIKE) >= 0;
 
-/** Replaces all possible national IDs in a text, such as a member code, which may be a national ID. */
+/** Replaces all possible national IDs in a text, for example in a member code. */
 export const hideIdentityCards = (text: string, by = '(hidden)'): string =>
   text.replace(IDENTITY_CARD_LIKE, by);

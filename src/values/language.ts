@@ -7,7 +7,7 @@ import kinyarwanda from './rw.json' with { type: 'json' };
 export const LANGUAGES = ['en', 'fr', 'rw'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Name of each language in that language, so that its speakers recognise it. */
+/** Names of the languages, each in the language itself, so that its speakers recognise the name. */
 export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
   en: 'English',
   fr: 'Français',
@@ -16,14 +16,14 @@ export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
 
 type Catalogue = { readonly [template: string]: string };
 
-/** Translations by English template. CONTRIBUTING.md says how speakers of a language correct them. */
+/** Translations by English template (CONTRIBUTING.md#correct-a-translation). */
 export const CATALOGUES: { readonly [language in Exclude<Language, 'en'>]: Catalogue } = {
   fr: french,
   rw: kinyarwanda,
 };
 
-// ICU has no plural rules for Kinyarwanda and would use those of the machine's locale. As in English, only 1
-// is singular.
+// ICU has no plural rules for Kinyarwanda, and would use the rules of the machine's locale. In Kinyarwanda,
+// as in English, only 1 is singular.
 const PLURAL_RULES = { en: 'en', fr: 'fr', rw: 'en' } as const;
 
 const wordings = Object.fromEntries(
@@ -42,7 +42,7 @@ const wordings = Object.fromEntries(
 
 /**
  * Returns the text in the language, or in English if there is no translation.
- * @param write formats values that pages write differently from commands
+ * @param write formats values; pages pass this function because their formats differ from those of commands
  */
 export const inLanguage = (text: Text, language: Language, write?: Wording['write']): string =>
   compose(text, write === undefined ? wordings[language] : { ...wordings[language], write });
@@ -56,7 +56,7 @@ export function onPage(text: Text, language: Language, write?: Wording['write'])
 export const findLanguage = (name: string): Language | undefined =>
   LANGUAGES.find((language) => language === name);
 
-/** Returns the language of the locale, such as `fr_RW.UTF-8`, in the first variable set (POSIX order). */
+/** Returns the language of a locale such as `fr_RW.UTF-8`, from the first of these variables that is set. */
 export function languageOf({ LC_ALL, LC_MESSAGES, LANG }: NodeJS.ProcessEnv): Language {
   const [name = ''] = (LC_ALL || LC_MESSAGES || LANG || '').split(/[_.@-]/);
   return findLanguage(name.toLowerCase()) ?? 'en';

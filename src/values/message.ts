@@ -1,12 +1,12 @@
 /**
- * Messages for people: an English sentence with named placeholders. Template and values are stored
- * separately, so that a message can be shown in another language (language.ts).
+ * Messages for people. A message has an English sentence with named placeholders, and the values separately,
+ * so that the message can be shown in another language (language.ts).
  *
- * `{file}` is replaced by the value `file`. `{rows|# row|# rows}` is replaced by the first form if the number
- * is singular, otherwise by the second, with the number in place of `#`.
+ * The value `file` replaces the placeholder `{file}`. In `{rows|# row|# rows}`, the number `rows` chooses the
+ * singular or the plural form, and replaces `#`.
  */
 
-/** Amount, day (`YYYY-MM-DD`) or instant in the format of commands. Pages format it for their language. */
+/** Amount, day (`YYYY-MM-DD`) or instant in the format of commands. Pages show another format. */
 export class Written {
   readonly as: 'amount' | 'day' | 'moment';
   readonly text: string;
@@ -24,7 +24,7 @@ export class Written {
   }
 }
 
-/** Value of a placeholder. A nested message is translated too, and a list is joined with commas. */
+/** Value of a placeholder. Nested messages are translated, and lists are joined with commas. */
 type Value = string | number | Written | Message | readonly (string | Message)[];
 export type Values = { readonly [place: string]: Value };
 
@@ -52,7 +52,7 @@ export class Message {
 }
 
 type NameOf<Place extends string> = Place extends `${infer Name}|${string}` ? Name : Place;
-/** Names of a template's placeholders, unchecked for a template concatenated with `+`. */
+/** Names of the placeholders in a template. The names in a template concatenated with `+` are unknown. */
 type PlaceOf<Template extends string> = string extends Template
   ? string
   : Template extends `${string}{${infer Place}}${infer Rest}`
@@ -96,7 +96,7 @@ export interface Wording {
   /** @returns undefined if the template has no translation */
   translate(template: string): string | undefined;
   isSingular(count: number): boolean;
-  /** Formats a value or count; by default, in the format of commands. */
+  /** Formats a value or count. Without this function, values have the format of commands. */
   write?(value: Written | number): string;
 }
 
@@ -112,7 +112,7 @@ export function compose(text: Text, wording: Wording): string {
   const { isSingular } = translated === undefined ? ENGLISH : wording;
   return (translated ?? template).replace(PLACE, (place: string, name: string, one?: string, many = '') => {
     const value = text.values[name];
-    // The braces are part of user input, so they stay.
+    // These braces are user input, not a placeholder.
     if (value === undefined) return place;
     if (one === undefined) return show(value, wording);
     return (isSingular(Number(value)) ? one : many).replaceAll(

@@ -1,7 +1,7 @@
 /**
  * JSON Schema 2020-12 with the TypeScript type of the described values. Each function builds a plain object
- * for OpenAPI; the type exists only at compile time. The parsers of fields validate values, not these
- * schemas.
+ * for OpenAPI; the type exists only at compile time. No value is validated with these schemas: the parsers of
+ * fields do that.
  */
 
 import type { Deprecation } from './declared-fields.ts';
@@ -95,14 +95,14 @@ export function nullable<T>(schema: Schema<T>, keywords: Annotations = {}): Sche
 export const deprecationKeywords = (deprecation: Deprecation | undefined): Schema =>
   deprecation === undefined ? {} : { deprecated: true, 'x-deprecation': deprecation };
 
-/** Returns the schema of an object with all of these properties. Later versions may add properties. */
+/** Returns the schema of an object that must have all these properties, and may have others. */
 export const object = <P extends Properties>(
   properties: P,
   keywords: Annotations = {},
 ): Schema<{ [name in keyof P]: Static<P[name]> }> =>
   objectWith(properties, Object.keys(properties), keywords);
 
-/** Returns the schema of an object in which only the properties in `required` are required. */
+/** @param required names of the properties that an object must have */
 export const objectWith = <P extends Properties>(
   properties: P,
   required: readonly string[],
@@ -131,8 +131,8 @@ const BY_PATTERN: { readonly [pattern: string]: string } = {
 };
 
 /**
- * Returns an example that is valid for a schema: the declared example, or else one for its kind, or else a
- * value composed from the examples of its parts. Objects have only required properties.
+ * Returns an example that is valid for a schema: the declared example, or else an example of the schema's
+ * kind, or else a value composed from examples of its parts. Objects have only required properties.
  */
 export function exampleOf(schema: Schema): unknown {
   const {

@@ -1,6 +1,6 @@
 /**
- * Words of a search by name, each of which matches the beginning of a word in a name (docs/api.md#search),
- * and the words and numbers that a typo turns into each other.
+ * Words of a search by name (docs/api.md#search), and the words and numbers that a typo turns into each
+ * other. A word of a search matches the beginning of a word in a name.
  */
 import { FieldError } from './errors.ts';
 import { say } from './message.ts';
@@ -8,7 +8,7 @@ import { BLANK, MAX_LENGTH, parseText } from './text.ts';
 
 const SHORTEST_WORD = 3;
 const MOST_WORDS = 5;
-/** Maximum number of rows that a search finds. `count` and pages end there. */
+/** Maximum number of rows that a search finds, counts and shows on pages. */
 export const MOST_FOUND = 10_000;
 
 const APOSTROPHES = /['’‘ʼ`´]/g;
@@ -26,7 +26,7 @@ interface SplitWords {
   readonly short: readonly string[];
 }
 
-/** Separates words that are too short for a search, such as initials, if longer words remain. */
+/** Separates words that are too short for a search, such as initials. Does nothing without longer words. */
 export function splitShortWords(text: string): SplitWords {
   const words = wordsOf(text);
   const long = words.filter((word) => !isShort(word));
@@ -34,13 +34,13 @@ export function splitShortWords(text: string): SplitWords {
   return long.length === 0 || short.length === 0 ? { text, short: [] } : { text: long.join(' '), short };
 }
 
-/** True if a name has words with these beginnings, which are in lower case without accents. */
+/** @param beginnings beginnings of words, in lower case without accents */
 export const hasWordsOf = (name: string, beginnings: readonly string[]): boolean =>
   beginnings.every((each) => wordsOf(name).some((word) => fold(word).startsWith(each)));
 
 /**
- * Parses the words of a search, in lower case and without accents if only plain letters and digits remain.
- * Apostrophes are dropped, because the index contains such words with and without apostrophes.
+ * Parses the words of a search. A word becomes lower case without accents if the result has only digits and
+ * the letters a to z. Apostrophes are dropped, because the index contains words with and without apostrophes.
  */
 export function parseSearch(text: string): readonly string[] | FieldError {
   const clean = parseText(text, MAX_LENGTH.name);
@@ -86,8 +86,8 @@ const at = (row: readonly number[], column: number): number => row[column] as nu
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 
 /**
- * Returns every word that a single typo could have turned into this word: one letter missing, added or wrong,
- * or two letters swapped.
+ * Returns every word that a single typo could have turned into this word. A typo is a missing, extra or wrong
+ * letter, or two swapped letters.
  * @param word plain lower-case letters
  */
 export function withOneTypo(word: string): string[] {
@@ -105,7 +105,7 @@ export function withOneTypo(word: string): string[] {
   return [...words];
 }
 
-/** Returns all numbers of the same length with one different digit, or with two adjacent digits swapped. */
+/** Returns every number that differs from this number in one digit, or by two swapped adjacent digits. */
 export function withOneWrongDigit(number: string): string[] {
   const numbers = new Set<string>();
   for (let i = 0; i < number.length; i++) {

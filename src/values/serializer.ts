@@ -5,20 +5,20 @@
  */
 import { formatDateTime, type TimeZone } from './date-time.ts';
 
-/** Function that returns the JSON text of a value. */
+/** Returns the JSON text of a value. */
 export type Serialize<Value> = (value: Value, zone: TimeZone) => string;
 
-/** Field with a string or null. The object's serializer writes the quotes. */
+/** Field with a string or null. `serializeObject` writes the quotes. */
 export interface StringField<Value> {
   readonly read: (value: Value, zone: TimeZone) => string | null;
   /** True if the text may contain characters that JSON escapes. */
   readonly isFree: boolean;
 }
 
-/** Returns a field with any text, or null. */
+/** Field with any text, or null. */
 export const text = <Value>(read: StringField<Value>['read']): StringField<Value> => ({ read, isFree: true });
 
-/** Returns a field whose text JSON never escapes, such as digits, dates and choices, or null. */
+/** Field with null or a text that JSON never escapes, such as digits, dates and choices. */
 export const plain = <Value>(read: StringField<Value>['read']): StringField<Value> => ({
   read,
   isFree: false,
@@ -32,7 +32,7 @@ export const quote = (string: string): string =>
 
 export const quoteOrNull = (string: string | null): string => (string === null ? 'null' : quote(string));
 
-/** Serializers of all fields of a schema's type. Each writes a string or any other JSON value. */
+/** Serializers of all fields of an object. `Shape` is the type of the object's schema. */
 export type FieldSerializers<Shape, Value> = {
   readonly [field in keyof Shape]-?: StringField<Value> | Serialize<Value>;
 };
@@ -66,13 +66,13 @@ function toWriter<Value>(
   };
 }
 
-/** @param fields in the order of the response; `Shape` is the type of the schema */
+/** @param fields in the order of the response */
 export function serializeObject<Shape, Value>(fields: FieldSerializers<Shape, Value>): Serialize<Value> {
   const entries = Object.entries(fields) as [string, StringField<Value> | Serialize<Value>][];
   const writers = entries.map(([name, field], i) => toWriter(name, field, i === 0));
   return (value, zone) => {
     let json = '';
-    // True while the closing quote of the previous value is still to be written, together with the next name.
+    // True while the closing quote of the previous value is still to be written.
     let isOpen = false;
     for (let i = 0; i < writers.length; i++) {
       const writer = writers[i] as FieldWriter<Value>;
@@ -100,7 +100,7 @@ export function serializeArray<Value>(
   return `[${json}]`;
 }
 
-/** Returns a field with the date-time of an instant in epoch seconds, or null. */
+/** Field with the date-time of an instant in epoch seconds, or null. */
 export const instant = <Value>(read: (value: Value) => number | null): StringField<Value> =>
   plain((value, zone) => {
     const epochSeconds = read(value);

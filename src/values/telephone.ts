@@ -6,8 +6,8 @@ const RWANDA_MOBILE = /^(?:\+?250|0)?(7[0-9]{8})$/;
 export const E164 = /^\+[1-9][0-9]{6,14}$/;
 
 /**
- * Parses a mobile number to E.164. `07…`, `7…` and `2507…` are Rwandan numbers; other numbers must be written
- * in E.164. Spaces, dashes, dots and brackets are ignored (docs/api.md#members).
+ * Parses a mobile number to E.164. `07…`, `7…` and `2507…` are Rwandan numbers; foreign numbers must be in
+ * E.164, or begin with `00`. Spaces, dashes, dots and brackets are ignored (docs/api.md#members).
  */
 export function parseMobile(text: string): string | FieldError {
   const digits = text.replace(/[\s().-]/g, '').replace(/^00/, '+');

@@ -5,7 +5,7 @@ import { type Message, say, type Text } from './message.ts';
 
 /**
  * Maximum lengths shared by several fields, in characters (Unicode code points) after trimming
- * (docs/api.md#texts). The declarations of fields have the other maximum lengths.
+ * (docs/api.md#texts). The declaration of a field contains its maximum length.
  */
 export const MAX_LENGTH = {
   code: 32,
@@ -58,23 +58,20 @@ export function parseCooperativeCode(text: string): string | FieldError {
   return COOPERATIVE_CODE.test(code) ? code : new FieldError('Use only the characters A-Z, 0-9 and "-".');
 }
 
-/** Parses an existing cooperative's code in any letter case, because codes have no lower case. */
+/** Parses the code of an existing cooperative in any letter case, because stored codes are in upper case. */
 export const parseNamedCode = (text: string): string | FieldError => parseCooperativeCode(text.toUpperCase());
 
-/** Formats a number with its noun: `1 delivery`, `2 deliveries`. */
+/** Formats a count with its noun, such as `1 delivery` or `2 deliveries`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
-/** True if two texts differ only in letter case, including accented letters. */
+/** True if two texts are equal apart from letter case, including the case of accented letters. */
 export const isSameIgnoringCase = (one: string, other: string): boolean => foldCase(one) === foldCase(other);
 
-export const findIgnoringCase = <T extends string>(text: string, texts: readonly T[]): T | undefined =>
-  texts.find((each) => isSameIgnoringCase(each, text));
-
-// Converts to upper case first, so that the two lower-case sigmas of Greek are equal.
+// Converts to upper case first, because Greek has one upper-case sigma and two lower-case sigmas.
 const foldCase = (text: string): string => text.normalize('NFC').toUpperCase().toLowerCase();
 
-/** Parses a choice. The error repeats an invalid value only if `mayEcho` allows it. */
+/** The error repeats an invalid choice only if `mayEcho` allows that. */
 export function parseChoice<T extends string>(text: string, choices: readonly T[]): T | FieldError {
   if ((choices as readonly string[]).includes(text)) return text as T;
   return new FieldError(mayEcho(text) ? `"${text}" is not a valid choice.` : 'Not a valid choice.');
@@ -83,8 +80,8 @@ export function parseChoice<T extends string>(text: string, choices: readonly T[
 const MAX_USER_LENGTH = 100;
 
 /**
- * Parses the name of a user who runs a command or makes a correction: 1 to 100 characters. The name stays
- * stored when a person is erased, so it must not contain a national ID.
+ * Parses the name of a user who runs a command or makes a correction: 1 to 100 characters. Refuses a national
+ * ID in the name, because an erasure of the person would not remove the name.
  */
 export function parseUserName(text: string): string | FieldError {
   const name = parseText(text, MAX_USER_LENGTH);

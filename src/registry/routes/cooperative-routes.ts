@@ -15,7 +15,7 @@ import { type Parameter, type Route, SHOWS_COOPERATIVES } from '../../http/decla
 import type { Clock } from '../../runtime/scheduler.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { anyOf, choiceOf, string } from '../../values/schema.ts';
-import { findIgnoringCase, parseChoice } from '../../values/text.ts';
+import { isSameIgnoringCase, parseChoice } from '../../values/text.ts';
 import {
   COOPERATIVE_FIELDS,
   COOPERATIVE_STATUSES,
@@ -108,7 +108,7 @@ const filter = <T>(description: string, schema: Parameter['schema'], parse: (val
 
 const choiceFilter = <T extends string>(description: string, choices: readonly T[]) =>
   filter(description, anyOf([choiceOf(choices), string()]), (value) =>
-    parseChoice(findIgnoringCase(value, choices) ?? value, choices),
+    parseChoice(choices.find((choice) => isSameIgnoringCase(choice, value)) ?? value, choices),
   );
 
 const FILTERS = {

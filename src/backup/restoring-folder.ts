@@ -6,7 +6,8 @@
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createFolder, createPrivateFolder } from '../runtime/process.ts';
-import { lockPrivateFile, syncPath } from '../sqlite/durable-files.ts';
+import { syncPath } from '../sqlite/durable-files.ts';
+import { lockPrivateFile } from '../sqlite/file-use.ts';
 import {
   backupsFileOf,
   DATABASE_FILES,

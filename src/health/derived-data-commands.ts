@@ -8,6 +8,7 @@ import { letOthersWrite, refreshOutOfDate } from '../registry/stores/refresh-rea
 import { nowSeconds } from '../runtime/scheduler.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
+import { timeZoneOf } from '../sqlite/registry-facts.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { renewTotals } from '../sqlite/stored-totals.ts';
@@ -87,7 +88,7 @@ export function declareTimeZone(command: Command, context: CliContext): void {
           clock,
         } = run;
         const storage = openConfiguredStorage({ storage: location, zone: options.to ?? run.zone }, clock);
-        const from = storage.timeZone();
+        const from = timeZoneOf(storage.checkedPath());
         if (from === undefined)
           throw new CommandError(EXIT.usage, `No registry of this release can be read at ${location}.`);
         const { to = from, dryRun } = options;

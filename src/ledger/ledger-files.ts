@@ -15,7 +15,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createFolder } from '../runtime/process.ts';
-import { createPrivateFile, lockPrivateFile, syncPath } from '../sqlite/durable-files.ts';
+import { createPrivateFile, syncPath } from '../sqlite/durable-files.ts';
+import { lockPrivateFile } from '../sqlite/file-use.ts';
 import { hasTables, withDatabase } from '../sqlite/open-database.ts';
 import { ledgerFolderOf, oldLedgerFileOf } from '../sqlite/registry-files.ts';
 import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';

@@ -1,13 +1,12 @@
 /** An open SQLite database: statements, transactions and settings. */
 import type Database from 'better-sqlite3';
-import { LOG_SIZE_LIMIT_BYTES } from './write-ahead-log.ts';
 
 // Lock timeouts and pragmas
 
 /**
- * Milliseconds for which SQLite may block the thread while another process holds the lock. `serving` is 0,
- * because the event loop must not stop; the group commit retries by timer. With `opening`, a start waits for
- * a running import before it migrates.
+ * Milliseconds for which SQLite may block the thread while another process has the lock. `serving` is 0,
+ * because the event loop must not stop: the group commit retries by timer. `opening` lets a start wait for a
+ * running import before the start migrates the file.
  */
 export const WAIT_MS = { serving: 0, opening: 10_000, command: 10_000 } as const;
 
@@ -17,17 +16,19 @@ export const MAX_WRITE_WAIT_MS = 2_000;
 export interface ConnectionSettings {
   /** Prevents all writes, and leaves the journal mode of the file unchanged. */
   readonly readOnly?: boolean;
-  /** FILE is for commands over large sets only, so that their sorts use no memory. */
+  /** FILE is only for commands that sort many rows, so that the sorts need no memory. */
   readonly tempStore?: 'MEMORY' | 'FILE';
   readonly cacheKiB?: number;
-  /** FAST overwrites deleted data only if this needs no extra page: for files without personal data. */
+  /** FAST, for files without personal data, overwrites deleted data only if no extra page must be written. */
   readonly secureDelete?: 'ON' | 'FAST';
 }
 
 const CACHE_KIB = 16 * 1024;
+/** Size to which SQLite truncates the log's file when the log starts again from the beginning. */
+const LOG_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Returns each pragma, with the value to expect when it is read back. `busy_timeout` is not included, because
+ * Returns each pragma, and the value that SQLite must return for it. `busy_timeout` is not included, because
  * it depends on the work. For staging, see import/staging/import-session.ts.
  */
 export function pragmasOf({
@@ -53,8 +54,8 @@ export function pragmasOf({
   ];
 }
 
-// Statement that is compiled on its first run. Compiling all statements of a registry takes 15 ms, at each
-// opening and at the first request of each key limited to cooperatives.
+// Statement that is compiled on its first run. Compiling all statements of a registry would take 15 ms, at
+// each opening and at the first request of each key that is limited to some cooperatives.
 
 export class Statement<Params extends unknown[], Row> {
   private readonly compile: () => Database.Statement;
@@ -93,7 +94,7 @@ export class Statement<Params extends unknown[], Row> {
 export class Transactions {
   private readonly raw: Database.Database;
   private readonly statements = new Map<string, Database.Statement>();
-  /** Error after which nothing may be committed: changes to be undone may still be in the transaction. */
+  /** Error of a failed rollback to the savepoint. The rest of the transaction must not be committed. */
   private fault: unknown;
 
   constructor(raw: Database.Database) {
@@ -158,7 +159,7 @@ export class Transactions {
     this.run('BEGIN');
   }
 
-  /** Never throws, because a failed read loses nothing. */
+  /** Ends the snapshot of `beginRead`. Never throws, because a failed read loses nothing. */
   endRead(): void {
     if (!this.raw.open || !this.raw.inTransaction) return;
     try {
@@ -197,28 +198,27 @@ function refusePromise<T>(value: T): T {
   return value;
 }
 
-/** Parameters by position or by name. */
 type Parameters = readonly unknown[] | { readonly [name: string]: unknown };
 
 export interface PreparedStatement {
   readonly sql: string;
-  /** Why the sort, aggregate, OFFSET or scan of the plan reads few rows; undefined if it has none. */
+  /** Why the statement reads few rows; undefined if it has no sort, aggregate, OFFSET or scan. */
   readonly bound: string | undefined;
 }
 
 /**
- * Replaces each parameter `@x` of a SELECT by `+@x`, which has the same value. Otherwise SQLite would plan
- * again for each value, which takes 10 to 60 µs.
+ * Replaces each parameter `@x` of a SELECT by the expression `+@x`. Otherwise SQLite would plan the statement
+ * again for each value of the parameter, which takes 10 to 60 µs.
  */
 const withFixedPlan = (sql: string): string =>
   /^\s*(?:SELECT|WITH)\b/i.test(sql)
     ? sql.replace(/'[^']*'|\?|@\w+/g, (part) => (part.startsWith("'") ? part : `+${part}`))
     : sql;
 
-/** Connection that lists its prepared statements, so that a test can inspect their plans. */
 export class Connection {
   readonly raw: Database.Database;
   readonly transaction: Transactions;
+  /** List from which a test takes the statements to inspect their plans. */
   readonly prepared: PreparedStatement[] = [];
   private readonly settings: ConnectionSettings;
 
@@ -228,7 +228,7 @@ export class Connection {
     this.transaction = new Transactions(raw);
   }
 
-  /** @param bound why the statement touches few rows; required if it sorts, aggregates, skips or scans */
+  /** @param bound why the statement reads few rows; required if it sorts, aggregates, skips or scans */
   prepare<Params extends unknown[], Row = unknown>(sql: string, bound?: string): Statement<Params, Row> {
     const planned = this.planned(sql, bound);
     return new Statement(() => this.raw.prepare(planned));
@@ -253,7 +253,7 @@ export class Connection {
     this.raw.exec(sql);
   }
 
-  /** Runs a statement once, like the methods below. Prepare statements that run often. */
+  /** Compiles and runs a statement, like the methods below. Use `prepare` for statements that run often. */
   run(sql: string, params: Parameters = []): Database.RunResult {
     return this.raw.prepare(sql).run(params);
   }
@@ -266,18 +266,18 @@ export class Connection {
     return this.raw.prepare(sql).all(params) as Row[];
   }
 
-  /** Yields one row at a time; nothing may be written before the last row has been read. */
+  /** Yields one row at a time. The caller must read the last row before the connection writes anything. */
   iterate<Row>(sql: string, params: Parameters = []): IterableIterator<Row> {
     return this.raw.prepare(sql).iterate(params) as IterableIterator<Row>;
   }
 
-  /** Returns a function that reads rows by parameters, for use in a single operation. */
+  /** Returns a function that reads rows, for repeated use within one operation. */
   prepareOnce<Row>(sql: string): (params: Parameters) => Row[] {
     const statement = this.raw.prepare(sql);
     return (params) => statement.all(params) as Row[];
   }
 
-  /** Returns the first column of the first row. @returns undefined without rows; `T` must include it */
+  /** Returns the first column of the first row. If there may be no row, `T` must include undefined. */
   value<T>(sql: string, params: Parameters = []): T {
     return this.raw.prepare(sql).pluck().get(params) as T;
   }
@@ -297,12 +297,12 @@ export class Connection {
     return this.row(`SELECT 1 FROM ${rows} LIMIT 1`) !== undefined;
   }
 
-  /** Sets the milliseconds for which SQLite may block the thread while another process holds the lock. */
+  /** Sets the milliseconds for which SQLite may block the thread while another process has the lock. */
   setLockTimeout(waitMs: number): void {
     this.raw.pragma(`busy_timeout = ${waitMs}`);
   }
 
-  /** Returns each setting whose actual value differs from the value set, as `name: value`. */
+  /** Returns settings whose value in SQLite is not the expected one, as `name: value in SQLite`. */
   wrongSettings(): string[] {
     return pragmasOf(this.settings)
       .map(({ name, expected }) => ({ name, expected, actual: this.raw.pragma(name, { simple: true }) }))

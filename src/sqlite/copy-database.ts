@@ -1,6 +1,6 @@
 /**
- * Takes and copies snapshots of a registry's databases. Each copy holds a read transaction: the copy contains
- * exactly one commit, neither waits for writers nor blocks them, and never starts again
+ * Takes and copies snapshots of a registry's databases. A snapshot is an open read transaction, so the copy
+ * contains the state after one commit, neither waits for writers nor blocks them, and never starts again
  * (docs/decisions/0020-backup.md).
  */
 import { existsSync } from 'node:fs';
@@ -18,7 +18,7 @@ export interface Snapshot {
   readonly bytes: number;
 }
 
-/** Pages per step. The event loop runs after each step, so that a signal can stop the copy. */
+/** Pages that are copied at once. The event loop runs in between, so that a signal can stop the copy. */
 const PAGES_PER_STEP = 2_048;
 
 /**
@@ -41,13 +41,13 @@ export function takeSnapshots(databaseFile: string): Snapshot[] {
   }
 }
 
-/** Begins a read transaction, and reads once because the first read takes the snapshot. */
+/** Begins a read transaction, and reads once, because SQLite takes the snapshot at the first read. */
 export function beginSnapshot(db: Connection): void {
   db.transaction.beginRead();
   db.row('SELECT count(*) FROM sqlite_schema');
 }
 
-/** Returns the snapshot; an optional file that was created but never filled has none. */
+/** @returns no snapshot for an optional file that was created but never filled */
 function toSnapshot(file: DatabaseFile, db: Connection): Snapshot[] {
   if (readVersion(db, file.schema) > 0) {
     const read = (pragma: string) => Number(db.raw.pragma(pragma, { simple: true }));
@@ -58,7 +58,7 @@ function toSnapshot(file: DatabaseFile, db: Connection): Snapshot[] {
   return [];
 }
 
-/** Releases the snapshots, which keep the write-ahead logs from being emptied. */
+/** Ends the snapshots. Until then, the write-ahead logs cannot be emptied. */
 export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]): void {
   for (const { db } of snapshots) {
     db.transaction.endRead();
@@ -66,7 +66,10 @@ export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]
   }
 }
 
-/** Copies a snapshot to a new file without a write-ahead log, and syncs the file to disk. */
+/**
+ * Copies a snapshot to a new file without a write-ahead log, and syncs the file to disk.
+ * @param onProgress receives the copied part, from 0 to 1
+ */
 export async function copySnapshot(
   db: Connection,
   path: string,

@@ -1,4 +1,4 @@
-/** Declarations of row counts by status and block of ids. */
+/** Declares the counts of rows by status and by block of ids, and checks and completes counts and totals. */
 import type { Connection } from './connection.ts';
 import {
   addRowsSql,
@@ -12,22 +12,22 @@ import {
   type Totals,
 } from './declared-totals.ts';
 
-// Row counts of tables, maintained like totals (./declared-totals.ts), so that lists and size queries need no
-// scan. Lists have exact counts, and find the n-th row from the counts of blocks of ids.
+// Row counts of tables. Triggers maintain them like totals (./declared-totals.ts), so that no query scans a
+// table to count rows. From the counts of blocks of ids, lists find the n-th row.
 
 /** Status of an erased person's rows, which no list shows. The API never shows this status. */
 export const ERASED_STATUS = 'erased';
 
-/** Ids per block. A page may have to skip the rows of one small block. */
+/** Number of ids in a block. A query of a page skips the rows of at most one small block. */
 export const LARGE_BLOCK = 65_536;
 export const SMALL_BLOCK = 512;
 
-/** Table whose rows have a cooperative and a status, by which lists are filtered. */
+/** Table with columns for the cooperative and the status, which are filters of lists. */
 export interface CountedTable {
   readonly table: string;
   /** Status of rows that no list shows. */
   readonly excluded: string | undefined;
-  /** Rows by status and block. `ofCooperatives` also groups by cooperative. */
+  /** Counts by status and block. `ofCooperatives` are counts by cooperative, status and large block. */
   readonly large: Totals;
   readonly small: Totals;
   readonly ofCooperatives: Totals;
@@ -66,7 +66,7 @@ export const LOAN_COUNTS = countedTable('loans');
 export const PAYMENT_COUNTS = countedTable('payments');
 export const COUNTED_TABLES: readonly CountedTable[] = [MEMBER_COUNTS, LOAN_COUNTS, PAYMENT_COUNTS];
 
-/** Counts the rows of a table that has no paged lists. Updates never change such a count. */
+/** Counts the rows of a table without paged lists. Updates of rows never change the count. */
 const sizeOf = (rows: string, table: string): Totals => ({
   table,
   rows,
@@ -84,13 +84,13 @@ export const COUNTS: readonly Totals[] = [
   SAVINGS_COUNTS,
 ];
 
-/** SQL of the number of listed rows of a table. @param counts one of `COUNTS`, by block */
+/** SQL of the number of listed rows of a table. @param counts one of `COUNTS` */
 export function sizeSql(counts: Totals): string {
   const isListed = 'status' in counts.key ? `status <> '${ERASED_STATUS}'` : 'true';
   return `SELECT coalesce(sum(rows), 0) FROM (${currentSql(counts, isListed)})`;
 }
 
-/** Reason why statements with `activeMembersSql` read few rows. */
+/** Reason for `prepare` why statements with `activeMembersSql` read few rows. */
 export const FEW_BLOCKS = `one row per ${LARGE_BLOCK} ids of a cooperative`;
 
 /** SQL of the number of active members of a cooperative. @param cooperative SQL of the id */
@@ -103,18 +103,18 @@ export const activeMembersSql = (cooperative: string): string => {
 
 // Queries with which `check` compares counts and totals with the rows
 
-/** Query that finds one fault. It scans entire tables, so only `check` may run it. */
+/** Query that finds one fault. Only `check` may run such queries, because they scan tables. */
 export interface CountCheck {
   readonly name: string;
   readonly sql: string;
 }
 
-/** SELECT of one row that only one of two SELECTs returns. */
+/** SELECT of a row that one of two SELECTs returns and the other does not. */
 export const difference = (actual: string, stored: string): string =>
   `SELECT * FROM (SELECT * FROM (${actual}) EXCEPT SELECT * FROM (${stored}))
    UNION ALL SELECT * FROM (SELECT * FROM (${stored}) EXCEPT SELECT * FROM (${actual})) LIMIT 1`;
 
-/** SELECT of one stored sum that differs from the sum of its rows. */
+/** SELECT of a stored sum that differs from the sum computed from the rows. */
 export const wrongSumSql = (totals: Totals): string =>
   difference(sumsSql(totals, `r.id < ${nextSql(totals.rows)}`), storedSql(totals));
 
@@ -123,7 +123,7 @@ export const COUNT_CHECKS: readonly CountCheck[] = COUNTS.map((counts) => ({
   sql: wrongSumSql(counts),
 }));
 
-/** Adds rows that totals lack, because no trigger ran for them or their batch is not full yet. */
+/** Adds rows to totals and counts that lack these rows: no trigger ran, or the batch is not full yet. */
 export function addNewRows(db: Connection, table: string): void {
   const first = db.value<number>(`SELECT ${nextSql(table)}`);
   const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
@@ -136,5 +136,5 @@ export function addRows(db: Connection, totals: Totals, first: number, last: num
   for (let id = first; id <= last; id += BATCH) add.run(id, Math.min(id + BATCH - 1, last));
 }
 
-/** Maximum rows grouped at once, because SQLite sorts the rows in memory. */
+/** Maximum number of rows that a statement groups, because SQLite sorts the rows in memory. */
 export const BATCH = 50_000;

@@ -1,10 +1,10 @@
 /**
- * Declarations of the totals for statistics, which triggers update on each write
- * (docs/decisions/0029-stored-totals.md). Existing files contain these declarations: a change needs a new
- * version of the rules, and a migration that recreates the triggers.
+ * Declarations of the totals for statistics. Triggers update totals on each write
+ * (docs/decisions/0029-stored-totals.md). Existing files contain these triggers, so a change of a declaration
+ * needs a new version of the rules, and a migration that creates the triggers again.
  */
 
-/** Version of the rules. Totals stored under another version are not used (./stored-totals.ts). */
+/** Version of the rules. Totals that were stored under another version are not used (./stored-totals.ts). */
 export const RULES_VERSION = '1';
 
 export const TOTALS_VERSION = 'SELECT version FROM main.totals_zone';
@@ -16,9 +16,9 @@ export interface Totals {
   readonly table: string;
   /** Table whose rows are added up. */
   readonly rows: string;
-  /** Columns on which keys and sums depend. */
+  /** Columns of `rows` on which keys and sums depend. */
   readonly columns: readonly string[];
-  /** Grouping keys: SQL of values in a row that are never NULL. For statistics, the cooperative is first. */
+  /** Values by which rows are grouped; never NULL. In totals for statistics, the cooperative is first. */
   readonly key: { readonly [name: string]: Sql };
   readonly sums: { readonly [name: string]: Sql };
 }
@@ -35,7 +35,7 @@ export const column =
   (name: string): Sql =>
   (row) =>
     `${row}.${name}`;
-/** Part of an instant in the time zone of the totals. */
+/** SQL of a part of an instant, in the time zone of the totals. @param format format of `strftime` */
 const local =
   (format: string, name: string): Sql =>
   (row) =>
@@ -98,7 +98,7 @@ const names = ({ key, sums }: Totals): string => [...Object.keys(key), ...Object
 const upsert = ({ sums }: Totals): string =>
   `ON CONFLICT DO UPDATE SET ${Object.keys(sums).map((sum) => `${sum} = ${sum} + excluded.${sum}`)}`;
 
-/** SELECT of the totals of rows `r`. @param where SQL condition for rows */
+/** SELECT of totals computed from rows `r`. @param where SQL condition for the rows */
 export function sumsSql({ rows, key, sums }: Totals, where = 'true'): string {
   const keys = Object.entries(key).map(([name, sql]) => `${sql('r')} AS ${name}`);
   const added = Object.entries(sums).map(([name, sql]) => `sum(${sql('r')}) AS ${name}`);
@@ -106,19 +106,19 @@ export function sumsSql({ rows, key, sums }: Totals, where = 'true'): string {
     GROUP BY ${keys.map((_, i) => i + 1).join(', ')}`;
 }
 
-/** INSERT that adds to the totals many rows `r` that no trigger has added. @param where condition on rows */
+/** INSERT that adds rows `r` to the totals, for rows that no trigger has added. */
 export const addRowsSql = (totals: Totals, where?: string): string =>
   `INSERT INTO main.${totals.table} (${names(totals)})
    ${sumsSql(totals, where)} ${upsert(totals)}`;
 
 /**
- * SQL of the lowest id in an incomplete batch. Totals do not include rows from this id on, and the
- * index of names does not include these members (docs/decisions/0034-pages-of-a-commit.md).
+ * SQL of the lowest id in the batch that is not yet complete. Totals and the index of names do not include
+ * rows from this id on (docs/decisions/0034-pages-of-a-commit.md).
  */
 export const nextSql = (rows: string): string =>
   `(SELECT next_id FROM main.batches WHERE table_name = '${rows}')`;
 
-/** SELECT of totals, and of each row that no total includes yet. @param where condition on keys */
+/** SELECT of totals, and of each row that the totals do not yet include. @param where condition on keys */
 export function currentSql(totals: Totals, where: string): string {
   const { table, rows, key, sums } = totals;
   const values = Object.entries({ ...key, ...sums }).map(([name, sql]) => `${sql('r')} AS ${name}`);
@@ -127,7 +127,7 @@ export function currentSql(totals: Totals, where: string): string {
       WHERE r.id >= ${nextSql(rows)}) WHERE ${where}`;
 }
 
-/** SELECT of stored totals in which any sum is not 0. */
+/** SELECT of the stored totals that have a sum other than 0. */
 export const storedSql = (totals: Totals): string =>
   `SELECT ${names(totals)} FROM main.${totals.table}
    WHERE ${Object.keys(totals.sums)

@@ -1,14 +1,13 @@
-/** Files that must survive a power cut, with sync and verification by hash. */
+/** Writes, copies, hashes and syncs files that must survive a power cut. */
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { openPrivateFile } from '../runtime/process.ts';
-import { lockFile } from './file-use.ts';
 import { SPOOL_INFIX } from './registry-files.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Syncs a file, or the directory entries of a folder. */
+/** Syncs a file, or the list of files in a folder. */
 export function syncPath(path: string): void {
   const handle = openSync(path, 'r');
   try {
@@ -85,22 +84,7 @@ export async function copyPrivately(source: string, target: string, signal?: Abo
   }
 }
 
-/**
- * Locks a file that only its owner can read, and creates the file if missing. The system releases the lock
- * when the process ends.
- * @returns undefined while another process or connection holds the lock
- */
-export function lockPrivateFile(path: string): ReturnType<typeof lockFile> {
-  try {
-    if (!existsSync(path)) createPrivateFile(path);
-  } catch (error) {
-    // Another process has created the file in the meantime.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  return lockFile(path);
-}
-
-/** @returns descriptor of an empty, unlinked file on the registry's disk, which no other process can open */
+/** @returns descriptor of an empty file on the registry's disk, which no other process can open */
 export function openSpoolAt(databaseFile: string): number {
   const path = `${databaseFile}${SPOOL_INFIX}${randomUUID()}`;
   const descriptor = openPrivateFile(path);

@@ -4,9 +4,9 @@ import type { ResponseToSave } from './idempotent-writes.ts';
 
 /**
  * Store of rows of one kind, read and written one at a time.
- * @typeParam Listed row as lists show it
- * @typeParam Beside further rows that decide an update, such as the loan of a payment
- * @typeParam New values of a new row
+ * @typeParam Listed row in a list, perhaps with fewer properties than `Row`
+ * @typeParam Beside further rows on which an update depends, such as the loan of a payment
+ * @typeParam New arguments of `create` before the time
  */
 export interface EntityStore<
   Row,
@@ -19,10 +19,10 @@ export interface EntityStore<
   find(id: number): Row | undefined;
   /** Lists rows in order of id. */
   list(filter: Filter, request: PageRequest): Awaitable<Page<Listed>>;
-  /** Returns the conflicts of a write: references to rows that are not visible, and values already in use. */
+  /** Returns the faults of a write: references to rows that are not visible, and values already in use. */
   conflicts(values: Partial<Values>, exceptId?: number): FieldMessages;
   /**
-   * Adds a row, with its creation in the history and one event.
+   * Adds a row, records the creation in the history, and writes one event.
    * @param row the values, the time in epoch seconds, the actor, and a response to save in the same
    *   transaction
    * @throws RegistryError `repeated` if a response is already saved under the same key, `invalid` for a
@@ -32,8 +32,8 @@ export interface EntityStore<
     ...row: [...New, nowSeconds: number, actor: Actor, keep?: ResponseToSave<Row> | undefined]
   ): Promise<Row>;
   /**
-   * Replaces the values, and records each value that differs. Equal values write nothing, not even
-   * `updatedAt`.
+   * Replaces the values, and records each changed value in the history. If no value changes, nothing is
+   * written, not even `updatedAt`.
    * @param decide returns the new values of the stored row, inside the transaction; may throw a RegistryError
    * @throws RegistryError `not_found`, `unavailable`, or `invalid`, also for values that no update may change
    */
@@ -45,8 +45,7 @@ export interface EntityStore<
   ): Promise<Row>;
 }
 
-/** Kinds of actors, as events name them. */
 export const ACTOR_KINDS = ['key', 'import', 'undo', 'correction'] as const;
 
-/** Source of a change: an API key, an import, a correction by a command, or the undo of an operation. */
+/** Source of a change: the kind, and the id of the API key or of the operation. */
 export type Actor = `${(typeof ACTOR_KINDS)[number]}:${number}`;

@@ -1,5 +1,7 @@
-/** Detects whether a file is in use, by its lock or by the process id in its name. */
+/** Locks files, and detects whether a file is in use: by its lock, or by the process id in its name. */
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { createPrivateFile } from './durable-files.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 /**
@@ -22,13 +24,20 @@ export function isLocked(file: string): boolean {
 }
 
 /**
- * Locks a file that stores nothing, until the connection is closed or its process ends.
- * @returns undefined while another connection holds the lock
+ * Locks a file that stores nothing and that only its owner can read. Creates a missing file. The lock ends
+ * when the connection is closed or the process ends.
+ * @returns undefined while another process or connection has the lock
  */
-export function lockFile(file: string): Database.Database | undefined {
+export function lockPrivateFile(file: string): Database.Database | undefined {
+  try {
+    if (!existsSync(file)) createPrivateFile(file);
+  } catch (error) {
+    // Another process has created the file in the meantime.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
   const lock = new Database(file, { timeout: 0 });
   try {
-    // No journal file, which would remain after the lock
+    // In memory, because a journal file would remain after the lock.
     lock.pragma('journal_mode = MEMORY');
     lock.pragma('locking_mode = EXCLUSIVE');
     lock.exec('BEGIN EXCLUSIVE');

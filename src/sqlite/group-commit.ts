@@ -1,23 +1,23 @@
-/** Group commit: writes of an event-loop iteration share a transaction, and succeed once it is on disk. */
+/** Group commit: the writes of an event-loop iteration share one transaction, and so one sync to disk. */
 import { RegistryError, type UnavailableReason } from '../values/errors.ts';
 import { type Connection, MAX_WRITE_WAIT_MS } from './connection.ts';
 import { isBusy, isConstraint, isDiskFull } from './sqlite-errors.ts';
 
 const RETRY_MS = 10;
-/** Maximum number of waiting writes. Further writes are refused, because the server is overloaded. */
+/** Maximum number of waiting writes. Further writes are refused. */
 const MAX_PENDING = 5_000;
 
 interface GroupCommitOptions {
   readonly monotonicMs: () => number;
   readonly scheduler: EndOfIteration;
-  /** True if the disk has room for a write. Called before each transaction; may throw. */
+  /** True if the disk has room for a write. Called before each transaction. May throw. */
   readonly hasRoom: () => boolean;
   /** True if the file is still at the path where it was opened. Called before each transaction. */
   readonly isInPlace?: () => boolean;
   /** Ends the read snapshot of the same connection. Called before each transaction. */
   readonly endReads?: () => void;
   readonly measure?: CommitMeasure | undefined;
-  /** Called after each COMMIT, when the promises of its writes are settled; must not throw. */
+  /** Called after each COMMIT, when the promises of its writes are settled. Must not throw. */
   readonly onCommit?: () => void;
   /** Called once, with the error after which no more writes are accepted. */
   readonly onFailure?: (error: unknown) => void;
@@ -55,7 +55,7 @@ const failed = unavailable(
   'Writing to the registry has failed. It takes no writes any more.',
 );
 
-/** Error if the file is no longer at the path where it was opened. */
+/** Failure because the file is no longer at the path where it was opened. */
 export class MovedError extends Error {}
 
 export class GroupCommit {
@@ -71,21 +71,19 @@ export class GroupCommit {
     this.options = options;
   }
 
-  /** False once the file was moved, or a failed COMMIT has left unclear what is on disk. */
-  get isWorking(): boolean {
-    return this.failure === undefined;
-  }
-
-  /** Checks that the file has not been moved. @returns true if writes are accepted */
+  /**
+   * Checks that the file has not been moved.
+   * @returns true if writes are accepted: the file is in place, and no COMMIT has failed
+   */
   lookAtFile(): boolean {
     if (this.failure === undefined && this.options.isInPlace?.() === false)
       this.fail([], new MovedError('The file was moved or replaced.'));
-    return this.isWorking;
+    return this.failure === undefined;
   }
 
   /**
-   * Queues a synchronous change. The promise settles after the COMMIT of the shared transaction. An error of
-   * the work rolls back only its own changes; a failed COMMIT fails every write of the iteration.
+   * Queues a synchronous change. The promise settles after the COMMIT of the shared transaction. If the work
+   * throws, only its own changes are rolled back. If the COMMIT fails, every write of the iteration fails.
    * @throws (as rejection) errors of the work; RegistryError `unavailable` if the database is busy for 2 s,
    *   the disk is nearly full or has failed, or too many writes are waiting
    */
@@ -101,7 +99,7 @@ export class GroupCommit {
     });
   }
 
-  /** Runs the queued writes for the last time. */
+  /** Runs the queued writes, and refuses those that would have to wait for a lock. */
   close(): void {
     clearTimeout(this.timer);
     this.flush();
@@ -109,7 +107,7 @@ export class GroupCommit {
     clearTimeout(this.timer);
   }
 
-  /** Never throws, because an error would end the process and leave every promise unsettled. */
+  /** Runs the queued writes. Never throws, because an error would end the process before promises settle. */
   private readonly flush = (): void => {
     this.isScheduled = false;
     this.timer = undefined;
@@ -134,9 +132,9 @@ export class GroupCommit {
   }
 
   /**
-   * Runs the jobs in one transaction, first without savepoints, which would cost a tenth of a write: nearly
-   * all jobs succeed. If a job fails, its changes cannot be undone separately, so all jobs are undone and run
-   * again in savepoints.
+   * Runs the jobs in one transaction. The first attempt has no savepoints, because a savepoint costs a tenth
+   * of a write, and nearly all jobs succeed. If a job fails, all jobs are undone, and run again with a
+   * savepoint for each job.
    */
   private commit(jobs: Job[]): void {
     const progress: { stage: 'begin' | 'work' | 'commit' } = { stage: 'begin' };
@@ -174,7 +172,7 @@ export class GroupCommit {
     this.options.onCommit?.();
   }
 
-  /** Stops accepting writes, because after a failed fsync further writes could build on lost ones. */
+  /** Stops accepting writes. After a failed fsync, a further write could depend on a lost write. */
   private fail(jobs: readonly Job[], error: unknown): void {
     this.failure = { error };
     rejectAll(jobs, failed(error));
@@ -210,13 +208,12 @@ function rejectAll(jobs: readonly Job[], error: unknown): void {
   for (const job of jobs) job.reject(error);
 }
 
-/** Scheduler of work at the end of the current event-loop iteration. */
 export interface EndOfIteration {
-  /** @param work must not throw */
+  /** Runs the work at the end of the current event-loop iteration. @param work must not throw */
   atEnd(step: 'storage', work: () => void): void;
 }
 
-/** Receives each group commit; must not throw. @param durationMs time from BEGIN to the disk */
+/** Receives each group commit. Must not throw. @param durationMs time from BEGIN until the data is on disk */
 export type CommitMeasure = (writes: number, durationMs: number) => void;
 
 // Reads of one event-loop iteration share a transaction, because SQLite's locks cost more than a read.
@@ -236,14 +233,14 @@ export class ReadSnapshot {
     this.versionStatement = db.prepare<[], { data_version: number }>('PRAGMA data_version');
   }
 
-  /** Registers a callback that invalidates cached rows after another connection commits. */
+  /** Registers a function that invalidates cached rows. Called after another connection has committed. */
   onOutsideCommit(invalidate: () => void): void {
     this.invalidators.push(invalidate);
   }
 
   /**
-   * Runs reads. Outside a write, the first read of an iteration takes a snapshot for all reads of the
-   * iteration, which contains every commit made before the iteration began.
+   * Runs reads. The first read of an iteration takes a snapshot for all reads of the iteration, unless a
+   * write is running. The snapshot contains every commit made before the first read.
    */
   read<T>(work: () => T): T {
     if (!this.isOpen && !this.db.raw.inTransaction) this.begin();

@@ -1,6 +1,6 @@
 /**
- * Stores the responses to POST requests with an Idempotency-Key, each in the transaction of the write that it
- * answers (docs/api.md#repeating-a-request).
+ * Stores the responses to POST requests with an Idempotency-Key. The transaction that creates the row also
+ * stores the response (docs/api.md#repeating-a-request).
  */
 
 import { RegistryError } from '../values/errors.ts';
@@ -19,13 +19,13 @@ export interface StoredResponse {
 }
 
 export interface SavedResponse extends StoredResponse {
-  /** Hash of the request to which this is the response. */
+  /** Hash of the request that was answered. */
   readonly requestHash: string;
 }
 
-/** Response to store with a new row in one transaction, so that a crash loses both or neither. */
+/** Response to store in the transaction that creates a row, so that a crash cannot lose only one of both. */
 export interface ResponseToSave<Created> {
-  /** API key of the request. Keys never see responses to other keys. */
+  /** API key of the request. A key never gets the saved response to another key. */
   readonly keyId: number;
   readonly idempotencyKey: string;
   readonly requestHash: string;
@@ -33,7 +33,7 @@ export interface ResponseToSave<Created> {
   compose(created: Created): StoredResponse;
 }
 
-/** Expired rows that one write removes: few, but more than a write adds. */
+/** Maximum number of expired rows that one write removes. A write adds at most one row. */
 const PURGED_ROWS = 8;
 
 export type IdempotentWrites = ReturnType<typeof openIdempotentWrites>;
@@ -59,13 +59,13 @@ export function openIdempotentWrites(
     `${PURGED_ROWS} rows, found by their age`,
   );
 
-  /** Time up to which no expired rows are left, so that the next write can skip the search. */
+  /** Time up to which no rows are left, so that other writes in this second skip the search. */
   let purgedUntil = Number.NEGATIVE_INFINITY;
   function removeExpired(until: number): void {
     if (until !== purgedUntil && purge.run(until).changes === 0) purgedUntil = until;
   }
 
-  /** Returns undefined for a key that was not used in the last 24 hours. */
+  /** Finds the response saved under a key within the last 24 hours. */
   const find = (keyId: number, idempotencyKey: string, nowSeconds: number): SavedResponse | undefined =>
     snapshot.read(() => select.get(keyId, idempotencyKey, nowSeconds - SAVED_SECONDS));
 
@@ -80,8 +80,8 @@ export function openIdempotentWrites(
     find,
     update,
     /**
-     * Queues the work of a `create`. If a response is to be saved, the work runs only if the key is unused,
-     * and the same transaction saves the response.
+     * Queues the work of a `create`. With `keep`, the work runs only if the idempotency key is unused, and
+     * the same transaction saves the response.
      * @throws (as rejection) RegistryError `repeated` for a used key, and errors of the work and the commit
      */
     create: <T>(keep: ResponseToSave<T> | undefined, nowSeconds: number, work: () => T): Promise<T> =>

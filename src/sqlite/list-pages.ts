@@ -1,6 +1,6 @@
 /**
- * Reads pages of lists in id order, with the exact count of all rows: from counted tables (./counts.ts), or
- * from a few rows that a filter finds.
+ * Reads pages of lists in order of id, with the exact count of all rows. A list contains the rows of a
+ * counted table (./counts.ts), or a few rows that a filter finds.
  */
 
 import { typedCommand } from '../runtime/typed-command.ts';
@@ -9,10 +9,10 @@ import type { Connection, Statement } from './connection.ts';
 import { type CountedTable, LARGE_BLOCK, SMALL_BLOCK } from './counts.ts';
 import { currentSql } from './declared-totals.ts';
 
-// Exact counts and the position of the n-th row, in time independent of the size of the table. The search for
-// the n-th row adds up the counts of large blocks, then of small blocks in one large block, and skips rows in
-// one small block. Within a cooperative, the search adds up large blocks only, and skips rows in a covering
-// index. ./counts.ts has the counts by block, which triggers maintain.
+// Exact counts, and the position of the n-th row. Triggers maintain counts by block of ids (./counts.ts), so
+// the time does not depend on the size of the table. The search for the n-th row adds up the counts of large
+// blocks, then the counts of the small blocks in one large block, and then skips rows in one small block.
+// Within a cooperative, the search adds up large blocks only, and skips rows in a covering index.
 
 interface CountFilter {
   /** Ids of cooperatives; undefined for all. */
@@ -30,13 +30,13 @@ interface SeekPosition {
 
 const FIRST: SeekPosition = { firstId: 0, skip: 0 };
 
-/** Row counts by block. The keys are integers, so JavaScript iterates in ascending order. */
+/** Row counts by number of the block. JavaScript iterates over such keys in ascending order. */
 type Counts = Readonly<Record<string, number>>;
 
 const wrongCounts = (table: string): Error =>
   new Error(`The counters of ${table} do not match their blocks. Run ${typedCommand('check')}`);
 
-/** Finds the block of the row at `offset`, the count of the block, and how many of its rows to skip. */
+/** Finds the block of the row at `offset`, the count of the block, and the number of its rows to skip. */
 function locate(table: string, blocks: Counts, offset: number) {
   let skip = offset;
   for (const [block, count] of Object.entries(blocks)) {
@@ -104,7 +104,7 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
     },
 
     /**
-     * Finds the row that has `offset` rows before it, over all groups in id order.
+     * Finds the row after `offset` rows, in all groups.
      * @param offset less than the count
      */
     seek(value: string | null, offset: number): SeekPosition {
@@ -114,21 +114,21 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
       return seekInside(value, locate(table, blocks, offset));
     },
 
-    /** Finds the row that has `offset` rows before it in a group. */
+    /** Finds the row of a group after `offset` rows of the group. */
     seekInGroup(group: number, value: string | null, offset: number): SeekPosition {
       if (offset === 0) return FIRST;
       const located = locate(table, listGroup({ group, value }), offset);
       const { block, count, skip } = located;
-      // The rows of an imported file have consecutive ids. If no other group has rows in the block, the
-      // counts of its small blocks are those of this group.
+      // An import gives consecutive ids to a group's rows. If all rows in the block belong to this group, the
+      // counts of the small blocks are counts of this group.
       const ofAll = listLarge({ value, from: block, until: block + 1 })[block];
       return ofAll === count ? seekInside(value, located) : { firstId: block * LARGE_BLOCK, skip };
     },
 
     /**
-     * Finds a page over several groups: its position, and the first id after the blocks that contain the
-     * page.
+     * Finds a page of the rows of several groups.
      * @param offset less than the total count of the groups
+     * @returns the position of the page, and the first id after the blocks that contain the page
      */
     seekInGroups(groups: readonly number[], value: string | null, offset: number, limit: number) {
       const sums: Record<string, number> = {};
@@ -149,10 +149,10 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
   };
 }
 
-/** Ids of the cooperatives of a list; undefined for all. */
+/** Ids of the cooperatives whose rows a list contains; undefined for all cooperatives. */
 export type Groups = readonly number[] | undefined;
 
-/** SQL parameter for ids of groups or rows: a JSON array, or null for all. */
+/** Converts ids of groups or rows to a parameter of SQL: a JSON array, or null for all. */
 export const toIdsParameter = (ids: readonly number[] | undefined): string | null =>
   ids === undefined ? null : JSON.stringify(ids);
 
@@ -184,7 +184,7 @@ const ONE_PAGE = 'one page and less than one small block of rows before it';
 const ONE_GROUP = 'one page and less than one large block of entries of the covering index before it';
 const SOME_GROUPS = 'one page, and less than two large blocks of entries of the covering index';
 
-/** Returns functions that prepare the query of a page. Only the last `@skip` rows before it are read. */
+/** Returns functions that prepare the query of a page. The query reads only `@skip` rows before the page. */
 function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }: ListRows) {
   const prepare = <Params extends unknown[]>(sql: string, bound: string) =>
     (asTuples ? db.prepareTuples(sql, bound) : db.prepare(sql, bound)) as Statement<Params, Row>;
@@ -207,9 +207,10 @@ function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }
 }
 
 /**
- * Opens a list of a counted table, which needs an index on the status, and another on cooperative and status
- * (`loans_cooperative_status`).
- * @param values all listed statuses, because the rows of a cooperative are merged from one range per status
+ * Opens a list of a counted table. The table needs an index on the status, and an index on cooperative and
+ * status (such as `loans_cooperative_status`).
+ * @param values all listed statuses, because a query merges the rows of a cooperative from one range of the
+ *   index for each status
  */
 export function openCountedList<Row>(
   db: Connection,
@@ -239,7 +240,7 @@ export function openCountedList<Row>(
     ONE_GROUP,
   );
 
-  /** The groups and values are JSON arrays. */
+  // The parameters `groups` and `values` are JSON arrays.
   const ofGroups = rows.withIds<WindowFrom & { untilId: number; groups: string; values: string }>(
     `SELECT t.id AS id FROM json_each(@groups) g CROSS JOIN json_each(@values) v
        CROSS JOIN ${table} t INDEXED BY ${index}
@@ -270,14 +271,14 @@ export function openCountedList<Row>(
     const offset = offsetOf(request);
     if (offset >= count) return { count, rows: [] };
     const page = read(filter, offset, request.pageSize);
-    // Page 1 is read without counts, so the number of its rows is compared with the count.
+    // Detects wrong counts even on page 1, which is found without counts of blocks.
     if (page.length !== Math.min(request.pageSize, count - offset)) throw wrongCounts(table);
     return { count, rows: page };
   };
 }
 
 /**
- * Opens a list of few rows, which are counted each time.
+ * Opens a list of few rows. Each page counts the rows.
  * @param ids SELECT of each `id`, without an order
  * @param bound reason why there are few rows
  */

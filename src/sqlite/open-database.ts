@@ -8,13 +8,13 @@ import { Connection, type ConnectionSettings, pragmasOf, WAIT_MS } from './conne
 import { isBusy, toStorageError } from './sqlite-errors.ts';
 import { StorageError, unusable } from './storage-error.ts';
 
-// Migration to the newest schema. Each step runs once, in order, and either completely or not at all.
+// Migration to the newest schema. The missing migrations run in order, in one transaction.
 
 export interface Schema {
-  /** Number in SQLite's file header that identifies a file of this program. */
+  /** Number in the header of the SQLite file, by which this program recognises its files. */
   readonly applicationId: number;
   readonly migrations: readonly string[];
-  /** Messages for files with other application ids; each is the end of a sentence about the file. */
+  /** Messages for files that are known but of another kind. A message continues the path of the file. */
   readonly mistakenFor?: { readonly [applicationId: number]: string };
 }
 
@@ -43,10 +43,7 @@ export function migrate(db: Connection, schema: Schema): void {
   }
 }
 
-/**
- * Refuses a file that `migrate` would change.
- * @throws StorageError also for a file of an older release
- */
+/** @throws StorageError for a file that `migrate` would change or refuse */
 function assertNewest(db: Connection, schema: Schema): void {
   const version = readVersion(db, schema);
   if (version === schema.migrations.length) return;
@@ -57,7 +54,7 @@ function assertNewest(db: Connection, schema: Schema): void {
 }
 
 /**
- * Returns the schema version of a file that may be older than this release, or 0 for a file without tables.
+ * Returns the schema version of a file, or 0 for a file without tables.
  * @throws StorageError for a file of another program or a newer release
  */
 export function readVersion(db: Connection, schema: Schema): number {
@@ -72,7 +69,7 @@ export function readVersion(db: Connection, schema: Schema): number {
   );
 }
 
-/** True if a file has neither tables nor an application id, like a newly created file. */
+/** True for a newly created file: it has neither tables nor an application id. */
 export const isEmpty = (db: Connection): boolean =>
   readNumber(db, 'application_id') === 0 && !db.has('sqlite_schema');
 
@@ -83,21 +80,21 @@ function assertOurs(db: Connection, schema: Schema): void {
   throw new StorageError('unusable', `${db.raw.name} ${reason}`);
 }
 
-/** Minimum SQLite version. Older versions can corrupt a WAL database that two processes use. */
+/** Oldest SQLite version without an error that corrupts a WAL database used by two processes. */
 const OLDEST_SQLITE = '3.51.3';
 
 export interface OpenOptions extends ConnectionSettings {
-  /** Tables of the file. An older schema is migrated to the newest, or refused if `readOnly`. */
+  /** Schema to which an older file is migrated. With `readOnly`, an older file is refused. */
   readonly schema?: Schema;
-  /** Refuses an older schema instead of migrating it. A file without tables gets the newest schema. */
+  /** True to refuse an older file instead of migrating it. A file without tables still gets the schema. */
   readonly keepsSchema?: boolean;
-  /** Lock timeout after the file has been opened; opening itself waits for `WAIT_MS.opening`. */
+  /** Lock timeout after the file has been opened. The opening itself waits for `WAIT_MS.opening`. */
   readonly waitMs: number;
-  /** Creates a missing file. Only its owner can read the file, because it contains national IDs. */
+  /** True to create a missing file. Only its owner can read the file, because it contains national IDs. */
   readonly create?: boolean;
 }
 
-/** @throws StorageError `unusable`, without leaving anything open */
+/** @throws StorageError `unusable`, after closing the file */
 export function openDatabase(file: string, options: OpenOptions): Connection {
   if (!existsSync(file)) {
     if (options.create !== true) throw new StorageError('unusable', `There is no database at ${file}.`);
@@ -122,8 +119,8 @@ export function openDatabase(file: string, options: OpenOptions): Connection {
 }
 
 /**
- * True if a file exists and has tables; a power cut can leave a newly created database empty.
- * @returns true also for an unreadable file, so that the error appears when the file is opened
+ * True if a file exists and has tables. A power cut can leave a newly created database empty.
+ * @returns true also for an unreadable file, so that opening the file reports the error
  */
 export function hasTables(file: string): boolean {
   if (!existsSync(file)) return false;
@@ -134,7 +131,7 @@ export function hasTables(file: string): boolean {
   }
 }
 
-/** Opens a file while a function runs. @throws StorageError as `openDatabase` does */
+/** @throws StorageError as `openDatabase` does */
 export function withDatabase<T>(file: string, options: OpenOptions, work: (db: Connection) => T): T {
   const db = openDatabase(file, options);
   try {
@@ -145,8 +142,8 @@ export function withDatabase<T>(file: string, options: OpenOptions, work: (db: C
 }
 
 /**
- * Opens an empty, unnamed database that only its owner can read, and that is deleted when closed. A dry run
- * without a registry compares with this database.
+ * Opens an empty, unnamed database that only its owner can read. SQLite deletes the database when it is
+ * closed. A dry run of an import uses this database if there is no registry.
  */
 export function openTemporary(schema: Schema, settings: ConnectionSettings): Connection {
   const raw = new Database('');
@@ -174,14 +171,14 @@ function prepareConnection(raw: Database.Database, options: OpenOptions): Connec
 function createEmpty(file: string): void {
   try {
     createFolder(dirname(file));
-    // SQLite gives the -wal and -shm files the mode and the owner of the database.
+    // Mode 0600, because SQLite gives the -wal and -shm files the mode and the owner of the database.
     closeSync(openNew(file));
   } catch (error) {
     throw unusable(`${file} cannot be created`, error);
   }
 }
 
-/** Opens a new file, or the existing file if another process has created it or a symbolic link names it. */
+/** Creates a file. Opens the file if another process has just created it, or if a symbolic link exists. */
 function openNew(file: string): number {
   try {
     return openPrivateFile(file);

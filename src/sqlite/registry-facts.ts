@@ -1,6 +1,6 @@
 /**
  * Time zone (docs/operating.md#time-zone) and identity of a registry. The zone is stored with the totals,
- * whose months depend on it; `renewTotals` writes the zone when a registry is created or moved.
+ * because their months depend on the zone. `renewTotals` writes the zone when a registry is created or moved.
  */
 
 import { hash } from 'node:crypto';
@@ -17,8 +17,8 @@ const readTimeZone = (db: Connection): string | undefined =>
   db.value<string>(TOTALS_VERSION).slice(RULES_VERSION.length) || undefined;
 
 /**
- * @param file file of a registry, in any state
- * @returns undefined if the zone is unknown: the file is missing, empty, damaged or of another release
+ * @returns undefined if the zone is unknown, because the file is missing, empty, damaged or of another
+ *   release
  */
 export function timeZoneOf(file: string): TimeZone | undefined {
   try {
@@ -30,10 +30,10 @@ export function timeZoneOf(file: string): TimeZone | undefined {
 }
 
 /**
- * Refuses a registry in another time zone, because dates without a time, months of totals and values derived
- * from days depend on the zone.
+ * Refuses a registry in another time zone, because dates without a time and the months of totals depend on
+ * the zone.
  * @returns true if the file contains a zone
- * @throws StorageError `unusable` if the zone of the file differs from that of this process
+ * @throws StorageError `unusable` if the file contains another zone
  */
 export function assertTimeZone(file: string, { suffix }: TimeZone): boolean {
   const stored = timeZoneOf(file)?.suffix;

@@ -1,6 +1,6 @@
 /**
- * Files of a registry, derived from its location, which is the path of the database. Protection, backup and
- * restore follow this module; docs/operating.md#files lists the files for operators.
+ * Paths of all files of a registry, derived from the path of its database. docs/operating.md#files lists the
+ * files for operators.
  */
 import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -20,21 +20,19 @@ export const webhooksFileOf = beside('.webhooks.db');
 export const webhooksLockOf = beside('.webhooks.lock');
 /** Record of completed backups. */
 export const backupsFileOf = beside('.backups.json');
-/** Access ledger of version 1.0.0, which becomes the first closed file. */
+/** Access ledger of version 1.0.0. The program makes this file the first closed file of its ledger. */
 export const oldLedgerFileOf = beside('.ledger.db');
-/** Folder of the access ledger's files. */
 export const ledgerFolderOf = beside('.ledger');
-/** File that helps to find an open desk. */
+/** File with which a command finds the desk of this registry that is already open. */
 export const deskFileOf = beside('.desk.json');
 /**
- * Folder of the files that a user has uploaded to the desk, with the user's id in its name. Commands may
- * write to this folder, so it does not count as one of the registry's own files.
+ * Folder of the files that a user has uploaded to the desk. The name of the folder contains the user's id.
+ * Commands may write to this folder, so `ownsFile` does not include it.
  */
 export const deskFolderOf = beside(`.desk-${process.getuid?.() ?? 'user'}`);
 
-/** One of the databases of a registry. */
 export interface DatabaseFile {
-  /** Name of the file in a backup and at the location `registry.db`. */
+  /** Name of the file in a backup. */
   readonly name: string;
   readonly schema: Schema;
   /** True if a registry is complete without this database. */
@@ -45,8 +43,8 @@ export interface DatabaseFile {
 }
 
 /**
- * Databases in the order in which a backup copies them: the keys after the registry, so that the copy
- * contains every key to which a row refers.
+ * Databases in the order in which a backup copies them. The keys follow the registry, so that the copy
+ * contains every key to which a row of the registry refers.
  */
 export const DATABASE_FILES: readonly DatabaseFile[] = [
   { name: 'registry.db', schema: REGISTRY_SCHEMA, pathAt: (file) => file },
@@ -68,16 +66,15 @@ export const DATABASE_FILES: readonly DatabaseFile[] = [
 export const STAGING_INFIX = '.importing-';
 /** Part of an export file's name. The file is unlinked as soon as it has been opened. */
 export const SPOOL_INFIX = '.exporting-';
-/** Suffix of the folder of a running restore, after the name of the database. */
-const RESTORING_SUFFIX = '.restoring';
-/** Text between a database's name (without extension) and the time of the restore that replaced it. */
+/** In the name of a folder of replaced files, the part between the database and the time of the restore. */
 const REPLACED_INFIX = '.replaced-';
 /** Suffixes of SQLite's own files for a database. */
 export const SIDE_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
 
-export const restoringFolderOf = (databaseFile: string): string => `${databaseFile}${RESTORING_SUFFIX}`;
+/** Returns the folder of a running restore. */
+export const restoringFolderOf = (databaseFile: string): string => `${databaseFile}.restoring`;
 
-/** Returns a new name for the folder of replaced files. @param nowMs epoch milliseconds */
+/** Returns an unused name for the folder of the files that a restore replaces. */
 export function replacedFolderOf(databaseFile: string, nowMs: number): string {
   const instant = new Date(nowMs).toISOString().replace(/[-:]|\.[0-9]+/g, '');
   const folder = `${stemOf(databaseFile)}${REPLACED_INFIX}${instant}`;
@@ -87,8 +84,8 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
 }
 
 /**
- * True if a path names a file of the registry (docs/operating.md#files) or a file in its folders. The file
- * need not exist yet.
+ * True if a path names a file of the registry (docs/operating.md#files) or a file in its folders, in any
+ * spelling and through symbolic links. The file need not exist yet. No other code may write to such a file.
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap(({ pathAt }) => pathsOf(pathAt(databaseFile)));
@@ -107,13 +104,13 @@ export function ownsFile(databaseFile: string, path: string): boolean {
   return pathsOf(path).some((file) => names.has(file) || starts.some((start) => file.startsWith(start)));
 }
 
-/** Returns the path of a database, and of SQLite's own files, whether or not they exist. */
+/** Returns the paths of a database and of SQLite's own files for it, which may not exist. */
 export const withSideFiles = (file: string): string[] => [
   file,
   ...SIDE_SUFFIXES.map((suffix) => file + suffix),
 ];
 
-/** Returns a file's canonical paths: the name in its folder and, behind symbolic links, the actual file. */
+/** Returns the canonical path of a file in its folder, and the path of the file to which it may link. */
 function pathsOf(path: string): string[] {
   const absolute = resolve(path);
   const nameInFolder = join(realPathOf(dirname(absolute)), basename(absolute));
@@ -134,10 +131,10 @@ export function sizeOf(path: string): number {
   }
 }
 
-/** True if the file is not empty; a power cut can leave a newly created database empty. */
+/** True if the file is not empty. A power cut can leave a newly created database empty. */
 export const exists = (databaseFile: string): boolean => sizeOf(databaseFile) > 0;
 
-/** Free bytes below which the disk is nearly full. The write-ahead log needs room to grow. */
+/** Free bytes below which the disk counts as nearly full, because the write-ahead log needs room to grow. */
 export const RESERVED_BYTES = 64 * 1024 * 1024;
 
 /** @throws the system's error if the disk cannot be examined */

@@ -1,8 +1,8 @@
 /**
- * Schemas of the registry's databases, as numbered migrations. A released migration is never edited, because
- * existing files have run it. Counts, totals, names and the stale flag of the registry follow declarations
- * (counts.ts, declared-totals.ts, registry/stores/name-index.ts, registry/changes/tables.ts); a test compares
- * them.
+ * Schemas of the registry's databases, as lists of migrations. A released migration is never edited, because
+ * it was already run on existing files. In the registry's schema, the tables and triggers of counts, totals,
+ * names and the stale flag follow declarations in counts.ts, declared-totals.ts,
+ * registry/stores/name-index.ts and registry/changes/tables.ts. A test compares schema and declarations.
  */
 import { readFileSync } from 'node:fs';
 import type { Schema } from './open-database.ts';

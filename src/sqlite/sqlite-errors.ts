@@ -1,4 +1,4 @@
-/** Classifies errors of SQLite, and returns errors with messages for operators. */
+/** Recognises errors of SQLite, and converts them to errors with messages for operators. */
 import Database from 'better-sqlite3';
 import { RegistryError } from '../values/errors.ts';
 import { StorageError } from './storage-error.ts';
@@ -8,20 +8,20 @@ const codeOf = (error: unknown): string => (error instanceof Database.SqliteErro
 /** True if another process holds the lock. */
 export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
 
-/** True if the disk is full or refuses writes. Nothing of the transaction was stored. */
+/** True if the disk is full or refuses writes. In this case nothing of the transaction was stored. */
 export const isDiskFull = (error: unknown): boolean =>
   codeOf(error) === 'SQLITE_FULL' || isFailedWrite(error);
 
-/** True if the system refused a write for a reason other than ENOSPC: a quota, a limit, a broken disk. */
+/** True if the system refused a write for another reason than ENOSPC: a quota, a limit or a broken disk. */
 export const isFailedWrite = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_IOERR_WRITE');
 
-/** True if a database is corrupt: its contents are not what SQLite has written. */
+/** True if SQLite finds that the contents of a database are corrupt. */
 export const isDamaged = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CORRUPT');
 
-/** True if rows violate a constraint of the schema. In this case the values are wrong, not the file. */
+/** True if values violate a constraint of the schema. */
 export const isConstraint = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CONSTRAINT');
 
-/** @returns the error for callers of the store; undefined if the file and the disk are not the cause */
+/** @returns undefined for an error that neither the file nor the disk has caused */
 export function toStorageError(error: unknown): StorageError | undefined {
   if (error instanceof StorageError) return error;
   const failed = (message: string) => new StorageError('failed', message, { cause: error });
@@ -35,7 +35,7 @@ export function toStorageError(error: unknown): StorageError | undefined {
     : undefined;
 }
 
-/** @returns as `toStorageError` @throws the error itself if the file and the disk are not the cause */
+/** Like `toStorageError`, but throws the error itself if neither the file nor the disk has caused it. */
 export function faultOf(error: unknown): StorageError {
   const fault = toStorageError(error);
   if (fault === undefined) throw error;
@@ -43,9 +43,9 @@ export function faultOf(error: unknown): StorageError {
 }
 
 /**
- * Returns an error for operators if the disk or another writer has stopped a command's transaction.
- * @param nothing the work not done, such as `Nothing was undone`
- * @returns any other error unchanged
+ * Converts an error that has stopped a command's transaction.
+ * @param nothing sentence about the missing work, such as `Nothing was undone`
+ * @returns an error for operators if the disk or another writer is the cause, otherwise the error itself
  */
 export function toUnavailable(error: unknown, nothing: string): unknown {
   const unavailable = (message: string) => new RegistryError('unavailable', message, { cause: error });

@@ -4,7 +4,7 @@
  */
 type StorageErrorKind = 'unusable' | 'failed';
 
-/** Failure of storage itself, with a message for operators. */
+/** Error with a message for operators, about a file, the disk or the location of a registry. */
 export class StorageError extends Error {
   readonly kind: StorageErrorKind;
 
@@ -15,6 +15,6 @@ export class StorageError extends Error {
   }
 }
 
-/** Creates the error for an unusable location. @param what a sentence without the reason */
+/** @param what beginning of the message, to which a colon and the message of the cause are added */
 export const unusable = (what: string, cause: unknown): StorageError =>
   new StorageError('unusable', `${what}: ${(cause as Error).message}.`, { cause });

@@ -1,6 +1,6 @@
 /**
- * Storage location: the path of the database, and what everything opened there depends on. Files are opened
- * only when needed, by functions of capabilities that take a storage.
+ * Location of a registry, with the clock, scheduler and time zone for everything that is opened there.
+ * Functions of other rooms take a storage and open the files that they need.
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -15,7 +15,6 @@ import {
   exists,
   ledgerFolderOf,
   oldLedgerFileOf,
-  ownsFile,
   restoringFolderOf,
   SIDE_SUFFIXES,
   sizeOf,
@@ -23,13 +22,9 @@ import {
 import { REGISTRY_SCHEMA } from './schemas.ts';
 import { StorageError } from './storage-error.ts';
 
-// Protects against creating a registry by accident: a missing database is not created if other files of the
-// registry exist (docs/trouble.md#when-a-file-cannot-be-used).
+// Protection against creating a registry by accident (docs/trouble.md#when-a-file-cannot-be-used)
 
-/**
- * Refuses the location during a restore, because registry and keys do not match.
- * @throws StorageError
- */
+/** @throws StorageError during a restore, because the registry and the keys do not match then */
 function assertNotRestoring(databaseFile: string): void {
   if (!existsSync(restoringFolderOf(databaseFile))) return;
   throw new StorageError(
@@ -68,16 +63,17 @@ function assertNothingLeft(databaseFile: string): void {
 interface StorageDependencies {
   readonly clock: { monotonicMs(): number };
   readonly scheduler: EndOfIteration;
-  /** Time zone of date-times in stored parts of lookups; undefined for the registry's own zone. */
+  /** Configured time zone; undefined for the zone that is stored in the registry. */
   readonly zone: TimeZone | undefined;
-  /** Called after each transaction of a service's writes. */
   readonly measureCommit?: CommitMeasure | undefined;
 }
 
 /**
- * Intended use. `serve`: a service, whose event loop must not stop while another process has the lock.
- * `command`: a command, which may wait. `issue`: a command that creates missing files. `manage`: a command
- * that does not.
+ * Intended use of files.
+ * - `serve`: a service; its event loop must not stop while another process has the lock
+ * - `command`: a command, which may wait for the lock
+ * - `issue`: a command that creates missing files
+ * - `manage`: a command that needs existing files
  */
 export type StorageUse = 'serve' | 'command' | 'issue' | 'manage';
 
@@ -86,37 +82,31 @@ export class Storage {
   readonly location: string;
   readonly scheduler: EndOfIteration;
   readonly measureCommit: CommitMeasure | undefined;
-  private readonly clock: StorageDependencies['clock'];
-  /** Configured time zone; undefined for the registry's own zone. */
+  readonly monotonicMs: () => number;
+  /** Undefined for the zone that is stored in the registry. */
   readonly configuredZone: TimeZone | undefined;
   private isInZone = false;
 
   constructor(location: string, { clock, scheduler, zone, measureCommit }: StorageDependencies) {
     this.location = location;
-    this.clock = clock;
     this.scheduler = scheduler;
+    this.monotonicMs = () => clock.monotonicMs();
     this.configuredZone = zone;
     this.measureCommit = measureCommit;
   }
 
-  readonly monotonicMs = (): number => this.clock.monotonicMs();
-
-  /** Returns the configured time zone, or otherwise the registry's. */
   get zone(): TimeZone {
     return this.configuredZone ?? timeZoneOf(this.location) ?? KIGALI;
   }
 
-  /**
-   * Returns the path.
-   * @throws StorageError during a restore, or if other files of a registry exist without their database
-   */
+  /** @throws StorageError during a restore, or if other files of a registry exist without their database */
   checkedPath(): string {
     assertNotRestoring(this.location);
     assertNothingLeft(this.location);
     return this.location;
   }
 
-  /** Returns the path for opening. @throws StorageError also if the registry is in another time zone */
+  /** @throws StorageError as `checkedPath` does, and if the registry is in another time zone */
   pathForOpening(): string {
     this.checkedPath();
     if (!this.isInZone)
@@ -128,26 +118,13 @@ export class Storage {
   exists(): boolean {
     return exists(this.checkedPath());
   }
-
-  /**
-   * True if a path names a file that belongs or may belong to the registry, in any spelling and through
-   * symbolic links. No other code may write to such a file.
-   */
-  ownsFile(path: string): boolean {
-    return ownsFile(this.location, path);
-  }
-
-  /** Returns the registry's time zone; undefined if there is no registry, or if it is unreadable. */
-  timeZone(): TimeZone | undefined {
-    return timeZoneOf(this.checkedPath());
-  }
 }
 
-/** Returns the milliseconds to wait for the lock of another process. */
 export const waitMsFor = (use: StorageUse | undefined): number =>
   use === 'serve' ? WAIT_MS.serving : WAIT_MS.command;
 
-// Position in the event sequence, which every read of all rows reports (docs/api.md#events)
+// Position in the sequence of events. Every export and copy of all rows reports this position
+// (docs/api.md#events).
 
 export interface SequencePosition {
   /** Changes with each restore. */

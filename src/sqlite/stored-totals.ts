@@ -1,4 +1,4 @@
-/** Version, recomputation and check of all stored totals. */
+/** Compares the version of the stored totals with the rules, recomputes totals, and checks them. */
 
 import type { TimeZone } from '../values/date-time.ts';
 import type { Connection } from './connection.ts';
@@ -6,7 +6,7 @@ import { addRows, type CountCheck, wrongSumSql } from './counts.ts';
 import { nextSql, RULES_VERSION, TOTALS, TOTALS_VERSION } from './declared-totals.ts';
 import { isBusy } from './sqlite-errors.ts';
 
-/** Returns the version of the rules, with the time zone in which months and years begin. */
+/** Version of the rules, followed by the time zone in which months and years begin. */
 const totalsVersion = ({ suffix }: TimeZone): string => RULES_VERSION + suffix;
 
 export const OTHER_TOTALS =
@@ -19,10 +19,10 @@ export const hasTotals = (db: Connection, zone: TimeZone): boolean =>
 export function renewTotals(db: Connection, zone: TimeZone): void {
   if (hasTotals(db, zone)) return;
   db.transaction.immediate(() => {
+    // Another process may have recomputed the totals meanwhile.
     if (hasTotals(db, zone)) return;
-    db.run('UPDATE main.totals_zone SET version = ?, offset_seconds = ?', [
-      ...[totalsVersion(zone), zone.offsetSeconds],
-    ]);
+    const version = totalsVersion(zone);
+    db.run('UPDATE main.totals_zone SET version = ?, offset_seconds = ?', [version, zone.offsetSeconds]);
     for (const totals of TOTALS) {
       db.exec(`DELETE FROM main.${totals.table}`);
       addRows(db, totals, 1, db.value<number>(`SELECT ${nextSql(totals.rows)}`) - 1);
@@ -30,7 +30,7 @@ export function renewTotals(db: Connection, zone: TimeZone): void {
   });
 }
 
-/** Renews the totals when a registry is opened, or at the next opening if another process is writing. */
+/** Recomputes outdated totals when a registry is opened. While another process writes, does nothing. */
 export function renewTotalsUnlessBusy(db: Connection, zone: TimeZone): void {
   try {
     renewTotals(db, zone);
@@ -39,7 +39,7 @@ export function renewTotalsUnlessBusy(db: Connection, zone: TimeZone): void {
   }
 }
 
-/** Queries for totals that differ from the sum of their rows. Totals not yet computed are ignored. */
+/** Queries that find wrong totals. Totals that were never computed do not count as wrong. */
 export const TOTALS_CHECKS: readonly CountCheck[] = TOTALS.map((totals) => ({
   name: `totals of ${totals.rows}`,
   sql: `SELECT * FROM (${wrongSumSql(totals)}) WHERE (${TOTALS_VERSION}) <> ''`,

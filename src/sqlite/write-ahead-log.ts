@@ -1,36 +1,28 @@
 /** The write-ahead log of a database: its size limit, its checkpoints and its removal. */
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import type { Connection } from './connection.ts';
 import { isBusy } from './sqlite-errors.ts';
 
-/** Size to which SQLite truncates the log's file when the log starts again from the beginning. */
-export const LOG_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
-
-/** An open database, as connection.ts makes it. */
-interface OpenDatabase {
-  readonly raw: Database.Database;
-  setLockTimeout(waitMs: number): void;
-}
-
 /** Copies the log into the file as far as readers and writers allow, without waiting for them. */
-export function copyLog({ raw }: OpenDatabase): void {
+export function copyLog({ raw }: Connection): void {
   raw.pragma('main.wal_checkpoint(PASSIVE)');
 }
 
 /**
  * Copies the log into the file, so that the next write reuses the log from its start. Waits for readers and
- * writers until the lock timeout, and then leaves the rest in the log without an error.
+ * writers up to the lock timeout. After the timeout, the rest stays in the log, without an error.
  * @throws the driver's error, for example when the disk is full
  */
-export function restartLog({ raw }: OpenDatabase): void {
+export function restartLog({ raw }: Connection): void {
   raw.pragma('wal_checkpoint(RESTART)');
 }
 
 /**
- * Empties the log of the main file as far as readers allow, without delaying other writers.
+ * Empties the log of the main file as far as readers allow, without delaying writers.
  * @param waitMs lock timeout to set afterwards
  */
-export function emptyLog(db: OpenDatabase, waitMs: number): void {
+export function emptyLog(db: Connection, waitMs: number): void {
   // The first checkpoint copies without a lock; the second only truncates the file, or gives up at once.
   copyLog(db);
   db.setLockTimeout(0);
@@ -42,17 +34,17 @@ export function emptyLog(db: OpenDatabase, waitMs: number): void {
 }
 
 /**
- * Empties the main file's log. Waits for readers and writers until the lock timeout.
+ * Empties the log of the main file. Waits for readers and writers up to the lock timeout.
  * @returns false if the log is not empty, because a reader or a writer still needs it
  */
-export function truncateLog({ raw }: OpenDatabase): boolean {
+export function truncateLog({ raw }: Connection): boolean {
   const log = `${raw.name}-wal`;
   raw.pragma('main.wal_checkpoint(TRUNCATE)');
   return !existsSync(log) || statSync(log).size === 0;
 }
 
 /** Removes the log, unless another process is using the file. */
-export function removeLog(db: OpenDatabase): void {
+export function removeLog(db: Connection): void {
   try {
     db.setLockTimeout(0);
     db.raw.pragma('journal_mode = DELETE');

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { deniedMessage, openPrivateFile, systemCodeOf } from '../runtime/process.ts';
+import { ownsFile } from '../sqlite/registry-files.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import type { Awaitable } from '../values/errors.ts';
 import { say, type Text } from '../values/message.ts';
@@ -44,7 +45,7 @@ function find(path: string, missing: Text): Stats {
 
 /** Rules for a path that a command writes to. */
 interface PlaceRules {
-  readonly storage: Pick<Storage, 'ownsFile'>;
+  readonly storage: Storage;
   /** Alternative that the error suggests, such as `another file for --out`. */
   readonly instead: string;
   /** Alternative that the error suggests if the path is not a file. */
@@ -62,7 +63,7 @@ export async function assertPlace(
 ): Promise<void> {
   const refuse = (reason: string, choice = instead) =>
     new CommandError(EXIT.usage, `${path} ${reason}. Choose ${choice}.`);
-  if (storage.ownsFile(path)) throw refuse('is a file of the registry');
+  if (ownsFile(storage.location, path)) throw refuse('is a file of the registry');
   if (replaces === undefined && existsSync(path)) throw refuse('exists already');
   assertFolderOf(path);
   if (replaces === undefined || !existsSync(path)) return;

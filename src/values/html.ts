@@ -27,7 +27,7 @@ export class Html {
 /** Value in a template. Undefined, null and false become empty text. */
 export type HtmlValue = string | number | bigint | Html | readonly HtmlValue[] | undefined | null | false;
 
-/** Position of a value in a template. In a `tag`, only markup is allowed, so that no text adds an attribute. */
+/** Position of a value in a template. A `tag` allows only markup, so that no text adds an attribute. */
 type Place = 'text' | 'tag' | 'attribute' | 'address';
 
 /** Cache of the positions of each template's values. */

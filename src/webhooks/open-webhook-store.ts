@@ -4,7 +4,7 @@
  */
 
 import type { Connection } from '../sqlite/connection.ts';
-import { lockPrivateFile } from '../sqlite/durable-files.ts';
+import { lockPrivateFile } from '../sqlite/file-use.ts';
 import { hasTables, openDatabase } from '../sqlite/open-database.ts';
 import { webhooksFileOf, webhooksLockOf } from '../sqlite/registry-files.ts';
 import { WEBHOOKS_SCHEMA } from '../sqlite/schemas.ts';

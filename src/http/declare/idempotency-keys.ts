@@ -12,7 +12,7 @@ import { RegistryError } from '../../values/errors.ts';
 import { type ApiResponse, badRequest, type Headers, HttpError, JsonText } from './response.ts';
 import type { ApiRequest, Creation } from './route.ts';
 
-/** Handler of POST requests that create rows. */
+/** Handles a POST request that creates a row. */
 export type Create = ReturnType<typeof openCreate>;
 
 export function openCreate(responses: IdempotentWrites, clock: Clock) {
@@ -40,7 +40,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
     try {
       await creation.create(request, {
         ...identified,
-        // The store calls this again if the transaction is repeated, for example after waiting for a lock.
+        // Called again if the store repeats the transaction, for example after a wait for a lock.
         compose(row) {
           response = creation.respond(row, request);
           return toStored(response);
@@ -48,7 +48,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
       });
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'repeated') throw error;
-      // Another process has handled the same request first.
+      // Another process has handled this request in the meantime.
       response = replay(request, identified, creation);
       if (response === undefined) throw error;
     }
@@ -78,8 +78,8 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
 type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
 
 /**
- * Identifies a request by its path (without trailing slash) and the bytes of its body. If the key's
- * cooperatives have changed, the request counts as a different one, so that the saved response is not shown.
+ * Identifies a request by its path (without trailing slash), the bytes of its body, and the cooperatives of
+ * the key. After a change of these cooperatives, the saved response is therefore not shown.
  */
 function identify(
   { caller, visible, path, bodyHash }: ApiRequest,
@@ -110,7 +110,7 @@ const toStored = ({ status, body, headers = {} }: ApiResponse): StoredResponse =
   body: body instanceof JsonText ? body.text : JSON.stringify(body),
 });
 
-/** Printable ASCII without surrounding quotes. */
+/** 1 to 255 printable ASCII characters that do not begin or end with a space or a quote. */
 const PLAIN = /^[!#-~](?:[ !#-~]{0,253}[!#-~])?$/;
 /** String of structured fields (RFC 9651, section 3.3.3), as in the draft of Idempotency-Key. */
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\]){1,255})"$/;

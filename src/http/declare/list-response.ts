@@ -13,7 +13,7 @@ const DEFAULT_PAGE_SIZE = 50;
 /** Maximum of `page_size`. Larger values are reduced to the maximum (docs/api.md#lists). */
 const MAX_PAGE_SIZE = 200;
 
-/** Page number. A text that is not a number becomes NaN, which gives 404 after all parameters are checked. */
+/** Page number. Other texts become NaN, for which a list answers 404 after the checks of all parameters. */
 const page: QueryParameter<number> = {
   description: 'Number of the page, from 1.',
   schema: integer({ minimum: 1, default: 1 }),
@@ -31,10 +31,7 @@ export const PAGE_PARAMETERS = { page, page_size: pageSize };
 type ListRequest = Pick<ApiRequest<typeof PAGE_PARAMETERS>, 'search' | 'baseUrl' | 'path' | 'query'>;
 
 /**
- * Responds to a list request with the requested page.
- * @param list reads a page
- * @param serialize returns the JSON text of a row
- * @param subjectOf returns the data subjects of the rows; undefined if rows show no person
+ * @param subjectOf returns the data subjects of rows; undefined if rows show no person
  * @throws HttpError 404 if the page is not a number from 1, or is after the last page
  */
 export function respondWithPage<T>(
@@ -72,10 +69,9 @@ function linkTo(request: ListRequest, number: number): string {
 }
 
 /**
- * Declares the response of a list.
  * @param rows plural noun for the rows
- * @param path path of the list in the links of the example
- * @param row schema of a row, with a title
+ * @param path path of the list, for the links in the example
+ * @param row schema of a row; must have a title
  */
 export function pageResponse(rows: string, path: string, row: Schema): SuccessResponse {
   const url = `https://registry.example.rw/api/v1${path}`;

@@ -1,11 +1,11 @@
-/** Entity tags, and the preconditions that name them (docs/api.md#not-overwriting-each-other). */
+/** Entity tags, and the request headers that compare them (docs/api.md#not-overwriting-each-other). */
 import { hash } from 'node:crypto';
 import type { Subject } from '../../access/access-ledger.ts';
 import type { Schema } from '../../values/schema.ts';
 import { type ApiResponse, badRequest, HttpError, JsonText, ok } from './response.ts';
 import type { ApiRequest, RequestHeader, SuccessResponse } from './route.ts';
 
-/** Resource as a response sends it. */
+/** Text of a resource in a response, with the tag of this text. */
 export interface Representation {
   readonly text: string;
   /** Strong entity tag for the `ETag` header, which changes whenever the text changes. */
@@ -14,15 +14,15 @@ export interface Representation {
   readonly subject?: Subject | undefined;
 }
 
-/** Returns the first 132 bits of the SHA-256 hash. */
+/** 22 characters are 132 bits of the hash. */
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
 export const represent = (text: string): Representation => ({ text, tag: `"${digest(text)}"` });
 
 /**
- * Represents a resource that shows a count of other rows, which can change without a write of the resource.
- * The tag has two parts: If-None-Match compares both parts, If-Match only the first.
- * @param values the text with a constant in place of the count
+ * Represents a resource that shows a count of rows of another kind. The count can change without a write of
+ * the resource, so the tag has two parts: If-None-Match compares both parts, If-Match only the first part.
+ * @param values the text with a constant instead of the count
  */
 export const representCounted = (text: string, values: string, count: number): Representation => ({
   text,
@@ -42,7 +42,6 @@ export const taggedOk = ({ text, tag, subject }: Representation): ApiResponse =>
   headers: { ETag: tag },
 });
 
-/** @param path path of the new resource, from the root */
 export const taggedCreated = (path: string, { text, tag, subject }: Representation): ApiResponse => ({
   status: 201,
   body: new JsonText(text),
@@ -66,7 +65,7 @@ export function readTagged(request: Pick<ApiRequest, 'incoming'>, current: Repre
 /**
  * Reads If-Match (RFC 9110, section 13.1.1).
  * @param toTag returns the tag of a stored row
- * @returns a check that throws HttpError 412 if the header does not name the tag of the row
+ * @returns a function that throws HttpError 412 if the header does not contain the tag of a row
  * @throws HttpError 400 for a malformed header
  */
 export function readIfMatch<T>(
@@ -83,7 +82,7 @@ export function readIfMatch<T>(
   };
 }
 
-/** Returns the part of a tag that If-Match compares. */
+/** Removes the count from a tag of `representCounted`. */
 const firstPart = (tag: string): string => tag.replace(/\.[0-9]+"$/, '"');
 
 const withoutWeakness = (tag: string): string => (tag.startsWith('W/') ? tag.slice(2) : tag);

@@ -1,4 +1,4 @@
-/** Parses query parameters: only declared ones, once each, with all faults reported together. */
+/** Declares and parses query parameters. */
 import { DATE_TIME } from '../../values/date-time.ts';
 import type { Deprecation } from '../../values/declared-fields.ts';
 import { FieldError, FieldErrorList, ID, parseId, shownName } from '../../values/errors.ts';
@@ -13,8 +13,8 @@ export interface QueryParameter<T> {
 }
 
 /**
- * Declares a filter by the id of another resource. A malformed id, such as a code, is an error, while an id
- * that does not exist gives an empty list.
+ * Declares a filter by the id of another resource. A malformed id, such as a code, is refused; an id that
+ * does not exist gives an empty list.
  * @param message message for a malformed id
  */
 export const idFilter = (description: string, message: string): QueryParameter<number> => ({
@@ -23,10 +23,10 @@ export const idFilter = (description: string, message: string): QueryParameter<n
   parse: (value) => parseId(value) ?? new FieldError(message),
 });
 
-/** Maximum number of ids in a filter: the largest page size. */
+/** Maximum number of ids in a filter. Equals the largest page size, so that all rows fit on one page. */
 const MOST_IDS = 200;
 
-/** Filter by the ids of rows. Ids that do not exist or are not visible match nothing. */
+/** Filter by the ids of rows. An id that does not exist or is not visible matches nothing. */
 export const ID_FILTER: QueryParameter<readonly number[]> = {
   description:
     `Only the rows with these ids: 1 to ${MOST_IDS} different ids, separated by commas. ` +
@@ -43,7 +43,7 @@ export const ID_FILTER: QueryParameter<readonly number[]> = {
 
 const WHOLE_NUMBER = /^[0-9]+$/;
 
-/** Declares a number; larger values are reduced to the maximum. @param bounds inclusive */
+/** Values above the maximum are reduced to it. @param bounds inclusive */
 export const wholeNumber = (
   description: string,
   bounds: { readonly minimum: number; readonly maximum: number; readonly default?: number },
@@ -79,9 +79,9 @@ export type ParsedQuery<Parameters extends QueryParameters> = {
 };
 
 /**
- * Parses a query. Unknown and repeated parameters are refused, because a misspelt filter must never return
- * all members (docs/api.md#lists).
- * @throws RegistryError `invalid`
+ * Parses a query. Unknown and repeated parameters are refused, because a list with a misspelt filter must not
+ * return all members (docs/api.md#lists).
+ * @throws RegistryError `invalid` with all faults
  */
 export function parseQuery<Parameters extends QueryParameters>(
   parameters: Parameters,

@@ -26,7 +26,7 @@ export function hasBody(incoming: IncomingMessage): boolean {
 
 /** Maximum bytes of a body (docs/api.md#writing). */
 export const MAX_BODY_BYTES = 65_536;
-/** Maximum nesting depth. Valid bodies have at most two levels, and `positionOfFault` is recursive. */
+/** Maximum nesting depth, because `positionOfFault` is recursive. Valid bodies have at most two levels. */
 const MAX_DEPTH = 32;
 const BODY_TIMEOUT_MS = 30_000;
 
@@ -43,7 +43,6 @@ export async function readBody(
 
 const NO_BYTES = new Uint8Array();
 
-/** True if `Content-Length` exceeds the limit. */
 export const isTooLarge = (incoming: IncomingMessage): boolean =>
   Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES;
 
@@ -62,15 +61,14 @@ const FAILURE = Symbol('why the rest of the body cannot be read');
 type Failing = IncomingMessage & { [FAILURE]?: HttpError };
 
 /**
- * Stops reading a body whose rest will never arrive, because the following bytes on the connection are not
- * HTTP. Destroying the message would also destroy the connection before the response is sent.
+ * Makes the reading of a body fail, because the rest will never arrive: the next bytes on the connection are
+ * not HTTP. Destroying the message would also destroy the connection before the response is sent.
  */
 export function failBody(incoming: IncomingMessage, error: HttpError): void {
   (incoming as Failing)[FAILURE] = error;
   incoming.emit(FAILURE, error);
 }
 
-/** True if the rest of the body will never arrive. */
 export const hasFailed = (incoming: IncomingMessage): boolean => FAILURE in incoming;
 
 function readBytes(incoming: IncomingMessage): Promise<Buffer> {
@@ -126,7 +124,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** True if the text has too many nested brackets. Ignores brackets in strings and validates nothing. */
+/** True if brackets outside of strings are nested too deep. Does not validate the text. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let isString = false;
@@ -152,25 +150,26 @@ function positionOfFault(text: string): string {
   return position ?? '';
 }
 
-// Parser of POST, PUT and PATCH bodies: only declared fields, with all faults reported together
+// Parser of POST, PUT and PATCH bodies
 
 export interface BodyField extends FieldKind {
   /** Name in the body. */
   readonly name: string;
+  /** `nullable` and `default` fields may be omitted; only a `nullable` field may be null. */
   readonly presence: 'required' | 'nullable' | 'default';
-  /** Value of an omitted field; undefined if the value depends on more than the body. */
+  /** Value of an omitted `default` field; undefined if the route decides the value. */
   readonly fallback?: string | number;
 }
 
 declare const BODY: unique symbol;
 
-/** Declaration of a route's request body. `Body` is the type of the checked values. */
+/** Request body of a route. `Body` is the type of the checked values. */
 export interface BodyDeclaration<Body = unknown> {
   /** Name in OpenAPI. */
   readonly title: string;
   /** Fields by the property names of their values in code. */
   readonly fields: { readonly [property: string]: BodyField };
-  /** Names of response fields that a body may contain; their values are ignored. */
+  /** Names of response fields that a body may contain. Their values are ignored. */
   readonly readOnly?: readonly string[];
   /** Sets of fields: the body must have all fields of one set. */
   readonly oneOf?: readonly (readonly string[])[];
@@ -190,8 +189,8 @@ const NOT_NULL = 'This field may not be null.';
 
 /**
  * Checks a parsed JSON body against its declared fields.
- * @returns the faults, and the values of valid fields. A field that PATCH or PUT omits has no value, and
- *   keeps its stored value; a field that POST omits is null, its fallback or undefined.
+ * @returns the faults, and the values of valid fields. A field that PATCH or PUT omits has no value, so its
+ *   stored value stays. A field that POST omits is null, has its fallback, or is undefined.
  * @throws RegistryError `invalid` if the body is not an object
  */
 export function parseBody<Body>(
@@ -248,11 +247,10 @@ function typeName(value: unknown): string {
 // Bodies of a resource's POST, PUT and PATCH, derived from the declared fields
 
 interface BodyOptions {
-  /** Title of the resource, which the names of the bodies contain. */
+  /** Title of the resource, from which the names of the bodies are made. */
   readonly title: string;
-  /** Schema of the GET response. PUT and PATCH ignore properties other than body fields, such as `id`. */
+  /** Schema of the GET response. PUT and PATCH ignore its properties that no body can set, such as `id`. */
   readonly response: Schema;
-  /** Sets of fields, one of which a body must contain if no single field is required. */
   readonly oneOf?: BodyDeclaration['oneOf'];
 }
 
@@ -291,7 +289,7 @@ function ofNew(field: NamedField): BodyField {
 
 function ofUpdate(field: NamedField): BodyField {
   const { name, initial, isFixed } = field;
-  // Optional, because a client may send back the response to GET, which lacks the field.
+  // May be omitted, because a client may send back the response to GET, which lacks the field.
   if (isFixed === true)
     return { ...kindOf({ ...field, description: 'Cannot be changed.' }), name, presence: 'default' };
   return { ...kindOf(field), name, presence: initial === undefined ? presenceOf(field) : 'default' };

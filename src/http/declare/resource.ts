@@ -1,4 +1,4 @@
-/** Routes that all resources have: list, create, read, replace and change. */
+/** Routes of the resources cooperatives, members, loans and payments: list, create, read, replace, change. */
 
 import type { ApiKey, StoreOf, Visible } from '../../access/api-keys.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
@@ -43,7 +43,7 @@ import {
 } from './route.ts';
 
 /**
- * Returns the actor under which a write over HTTP is recorded.
+ * Returns the actor who is recorded with a write over HTTP.
  * @param request request to a route that requires a scope, so that the key is known
  */
 export const actorOf = ({ caller }: Pick<ApiRequest, 'caller'>): Actor => `key:${(caller as ApiKey).id}`;
@@ -73,14 +73,13 @@ interface Named {
   readonly narrowed: Narrowing;
 }
 
-/** Resource as listed, possibly with fewer properties than by id. */
+/** Resource in lists. A row of a list may have fewer properties than the resource itself. */
 interface ListedResource<Row> extends Named {
   readonly description?: string;
   readonly schema: Schema;
   readonly serialize: Serialize<Row>;
-  /** Groups of personal fields that responses show. */
   readonly groups: readonly FieldGroup[];
-  /** Returns the id of the member that a row shows; undefined if rows show no person. */
+  /** Returns the id of the member whom a row shows; undefined if rows show no person. */
   readonly memberIdOf?: ((row: Row) => number) | undefined;
 }
 
@@ -92,7 +91,7 @@ export interface Resource<Stored, Body> extends ListedResource<Stored> {
   represent(stored: Stored, zone: TimeZone): Representation;
 }
 
-/** Further routes over the rows of a resource, such as an export. */
+/** Returns further routes that read the rows of a resource, such as an export. */
 export type MoreRoutes = (resource: ListedResource<never>, filters: QueryParameters) => readonly Route[];
 
 interface ReadDependencies<Store> {
@@ -134,7 +133,7 @@ export function declareResource<Declared extends Fields, Stored>(
   };
 }
 
-/** Returns a function from rows to their data subjects, or undefined if rows show no person. */
+/** Returns a function that returns the data subjects of rows; undefined if rows show no person. */
 export const subjectOfRows = <Row>(memberIdOf: ((row: Row) => number) | undefined) =>
   memberIdOf && ((rows: readonly Row[]) => ({ memberIds: [...new Set(rows.map(memberIdOf))] }));
 
@@ -199,14 +198,14 @@ export const getRoute = <Stored>(
   },
 });
 
-/** Context of a decision: time, and the list for faults of several values or of the stored row. */
+/** Context in which a body is converted to the values to store. */
 export interface Decision {
+  /** List to which the conversion adds faults of several values together, or of the stored row. */
   readonly faults: FieldErrorList;
   /** Epoch seconds. */
   readonly nowSeconds: number;
 }
 
-/** Properties in which the routes that create rows differ. */
 interface Creating extends Pick<Creation<unknown>, 'showsOnlyItsRequest'> {
   readonly summary: string;
   readonly description?: string;
@@ -214,8 +213,8 @@ interface Creating extends Pick<Creation<unknown>, 'showsOnlyItsRequest'> {
 }
 
 /**
- * @param toNew converts a checked body, without invalid fields, to the arguments of the store, and reports
- *   values that are invalid together
+ * @param toNew converts a checked body, from which invalid fields are missing, to the arguments of the store;
+ *   adds faults of values that are invalid together
  */
 export const createRoute = <
   Stored extends { readonly id: number },
@@ -260,7 +259,7 @@ export const createRoute = <
   }),
 });
 
-// PUT and PATCH of a row, which differ only in the fields that a body must have
+// PUT and PATCH of a row. They differ only in the fields that a body must have.
 
 interface Changing {
   readonly put: { readonly summary?: string; readonly description: string };
@@ -268,11 +267,10 @@ interface Changing {
   readonly refusals?: Route['refusals'];
 }
 
-/** Conversion of a resource's body to values. */
 interface Deciding<Stored, Body, Values, Beside extends readonly unknown[]> {
   /**
-   * Returns the values of a checked body, which lacks invalid fields. If there are faults, some values may be
-   * missing; only the present values are then checked for conflicts with other rows.
+   * Converts a checked body, from which invalid fields are missing, to values. If there are faults, some
+   * values may be missing; the store then checks only the other values for conflicts.
    */
   readonly toValues: (
     body: Partial<Body>,
@@ -281,8 +279,8 @@ interface Deciding<Stored, Body, Values, Beside extends readonly unknown[]> {
     ...beside: Beside
   ) => Partial<Values>;
   /**
-   * Finds other rows that the decision needs; undefined if the row suffices. Inside the transaction, the
-   * store finds these rows itself.
+   * Finds further rows on which the values depend; undefined if the stored row suffices. Inside the
+   * transaction, the store finds these rows itself.
    * @throws RegistryError `not_found`
    */
   readonly findBeside?: (stored: Stored, visible: Visible) => Awaitable<Beside>;
@@ -349,7 +347,7 @@ async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
   const requireMatch = readIfMatch(request, (stored: Stored) => resource.represent(stored, zone).tag);
   const stored = await store.find(id);
   if (stored === undefined) throw notFound();
-  // Also checked here, because status 412 precedes faults of the body (RFC 9110, section 13.2.1).
+  // Checked before the body, because status 412 precedes faults of the body (RFC 9110, section 13.2.1).
   requireMatch(stored);
   const now = nowSeconds(clock);
   const { values: bodyValues, faults } = parseBody(declared, request.body, { zone, nowSeconds: now });
@@ -369,8 +367,8 @@ async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
     return decided as Values;
   };
   const after = resource.represent(await store.update(id, decide, now, actorOf(request)), zone);
-  // A write-only key may see the result of a change, but must not read a row through a request that changes
-  // nothing.
+  // A key that may only write sees the result of its change, but must not read a row by a request that
+  // changes nothing.
   const readScope = `${resource.tag}:read` as const;
   const mayShow =
     caller?.scopes.includes(readScope) === true || resource.represent(before, zone).text !== after.text;

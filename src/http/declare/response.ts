@@ -1,4 +1,4 @@
-/** Responses before conversion to bytes. */
+/** Responses before their conversion to bytes, and the responses to errors. */
 
 import type { Subject } from '../../access/access-ledger.ts';
 import type { Refusal, Scope } from '../../access/api-keys.ts';
@@ -7,7 +7,7 @@ import { RegistryError, type RegistryErrorCode, type UnavailableReason } from '.
 
 export type Headers = { [name: string]: string };
 
-/** Headers that scripts on pages of other hosts may read; reference/headers.ts describes each header. */
+/** Headers that scripts on web pages may read (CORS). reference/headers.ts describes each header. */
 export const RESPONSE_HEADERS = [
   'RateLimit-Policy',
   'RateLimit',
@@ -54,7 +54,7 @@ export class BodyParts {
   }
 }
 
-/** Marks a response that must not end the connection, because another request follows on it. */
+/** Marks a `ServerResponse` that must not end the connection, because the next request already waits. */
 export const IS_FOLLOWED = Symbol('is followed');
 
 export interface ApiResponse {
@@ -62,22 +62,21 @@ export interface ApiResponse {
   /** Value to convert to JSON, a JsonText or BodyParts; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
-  /** Data subjects. A successful response of a `personal` route is not sent without data subjects. */
+  /** Data subjects. A successful response of a route with `personal` data is not sent without subjects. */
   readonly subject?: Subject | undefined;
-  /** Groups of fields shown, if fewer than the route declares. */
+  /** Groups of fields that the response shows, if fewer than the route declares. */
   readonly fields?: readonly FieldGroup[];
   /** Reason of a refusal, for the log and metrics. */
   readonly reason?: Refusal | UnavailableReason | undefined;
-  /** Underlying cause, for the log only: the text may contain details that clients must not see. */
+  /** Cause of a refusal, only for the log: the text may contain details that clients must not see. */
   readonly cause?: string;
 }
 
 export const ok = (body: unknown): ApiResponse => ({ status: 200, body });
 
 /**
- * Returns a refusal as a value. Middleware uses this function, because an Error with its stack would cost
- * more than the rest of a refused request.
- * @param reason reason for the log
+ * Middleware returns refusals instead of throwing errors, because an Error with its stack would cost more
+ * than the rest of a refused request.
  */
 export const refusal = (
   status: number,
@@ -91,9 +90,8 @@ export const refusal = (
   reason,
 });
 
-// Errors of HTTP itself, and the statuses of error codes
+// Errors
 
-/** Error with an HTTP status, thrown while a request is read or handled. */
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Headers;
@@ -115,7 +113,7 @@ export class HttpError extends Error {
 }
 
 export const badRequest = (detail: string): HttpError => new HttpError(400, detail);
-/** Error with the text of Django REST framework for a page that does not exist. */
+/** Error for a page that does not exist, in the words of Django REST framework. */
 export const invalidPage = (): HttpError => new HttpError(404, 'Invalid page.');
 export const bodyTooLarge = (): HttpError => new HttpError(413, 'Request body too large.');
 
@@ -124,7 +122,7 @@ export const REALM = 'Bearer realm="cooperative-registry"';
 
 const refusals = new Map<string, ApiResponse>();
 
-/** Returns status 403, and all required scopes, for a key that lacks a scope (RFC 6750, section 3). */
+/** Returns status 403 for a key that lacks a scope, with all required scopes (RFC 6750, section 3). */
 export function refuseWithout(...scopes: readonly Scope[]): ApiResponse {
   const needed = scopes.join(' ');
   let refused = refusals.get(needed);
@@ -150,7 +148,7 @@ const SERVER_ERROR: ApiResponse = {
   body: new JsonText('{"detail":"A server error occurred."}'),
 };
 
-/** Returns the response to an error. If `isUnexpected`, only the log may contain the error's text. */
+/** Converts an error to a response. If `isUnexpected`, only the log may contain the text of the error. */
 export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {
   if (error instanceof HttpError) {
     const response = refusal(error.status, error.message, error.headers);

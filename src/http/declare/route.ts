@@ -1,6 +1,6 @@
 /**
- * Declarations of routes as data for the router, validation, access control, tests and OpenAPI; and the
- * request that routes handle.
+ * Declarations of routes, and the request that routes handle. The router, validation, access control, OpenAPI
+ * and tests read the declarations.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -18,7 +18,7 @@ import { type ApiResponse, badRequest, type Headers, type ResponseHeader, refusa
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
-/** Supported methods, each with the method of the route that handles the request. */
+/** Methods of requests, each with the method of the route that handles such a request. */
 export const METHODS = {
   GET: 'GET',
   HEAD: 'GET',
@@ -27,7 +27,7 @@ export const METHODS = {
   PATCH: 'PATCH',
 } as const satisfies { readonly [method: string]: Method };
 
-/** Request headers that a route may read; reference/headers.ts describes each header. */
+/** Request headers that a route may read. reference/headers.ts describes each header. */
 export type RequestHeader =
   | 'Accept'
   | 'Accept-Encoding'
@@ -38,15 +38,14 @@ export type RequestHeader =
   | 'X-Purpose';
 
 /**
- * Callers of a route: keys with one or two scopes (and the right to export, for an export), any active key,
- * or the public.
+ * Permitted callers: keys with one or two scopes (with `isExport`, also with the right to export), any active
+ * key, or everyone.
  */
 export type Access =
   | { readonly scope: Scope; readonly alsoScope?: Scope; readonly isExport?: true }
   | 'any key'
   | 'public';
 
-/** Returns all scopes that a key needs. */
 export function scopesOf({ access }: Pick<Route, 'access'>): readonly Scope[] {
   if (typeof access === 'string') return [];
   const { scope, alsoScope } = access;
@@ -54,14 +53,13 @@ export function scopesOf({ access }: Pick<Route, 'access'>): readonly Scope[] {
 }
 
 /**
- * Number of persons whose data responses show, and the groups of fields shown at most. These responses name
- * their data subjects (`ApiResponse.subject`), and each access is recorded.
+ * Personal data in successful responses: the number of persons, and the largest set of groups of fields. Such
+ * responses name their data subjects (`ApiResponse.subject`), and each access is recorded.
  */
 export type Personal =
   | 'none'
   | { readonly persons: 'one' | 'numbers' | 'page' | 'all'; readonly fields: readonly FieldGroup[] };
 
-/** Derives a route's `personal` declaration from the groups of fields that responses show. */
 export const showing = (
   persons: Exclude<Personal, 'none'>['persons'],
   fields: readonly FieldGroup[],
@@ -72,7 +70,7 @@ export interface Parameter {
   readonly schema: Schema;
   readonly example: string;
   /**
-   * True if this segment may contain bytes outside `[A-Za-z0-9_./-]`. The handler then refuses them itself,
+   * True if the router accepts any byte in this segment. The handler then refuses malformed values itself,
    * because a mistyped national ID must never give 404 (docs/api.md#routes).
    */
   readonly takesAnyByte?: boolean;
@@ -83,46 +81,45 @@ export interface SuccessResponse {
   readonly schema: Schema;
   /** True if the body contains many rows, one per line or as CSV. */
   readonly isExport?: true;
-  /** Fictitious example; needed if the schema has no example. */
+  /** Fictitious example; by default, `exampleOf` makes an example from the schema. */
   readonly example?: unknown;
-  /** Additional headers. Only some responses have an optional header. */
+  /** Further headers. An `optional` header is missing from some responses. */
   readonly headers?: { readonly [name in ResponseHeader]?: 'required' | 'optional' };
 }
 
-/** The two steps of a POST: adding the row, and composing the response. */
+/** The two steps of a POST that creates a row. */
 export interface Creation<Created> {
-  /** @param keep argument for the store, which saves the response together with the row */
+  /** Adds the row. @param keep response that the store must save in the same transaction */
   create(request: ApiRequest, keep: ResponseToSave<Created> | undefined): Promise<Created>;
-  /** Composes the response; if saved, inside the transaction, so it must not depend on other rows. */
+  /** Composes the response. May run inside the transaction, so the response must depend on this row only. */
   respond(created: Created, request: Pick<ApiRequest, 'params'>): ApiResponse;
   /**
-   * True, or a function of the body that returns true, if a 201 shows no personal data except data from the
-   * request. This is not recorded as access (docs/ledger.md#recorded-data).
+   * True, or a function of the body that returns true, if a response 201 shows only personal data from the
+   * request. Such a response is not recorded as an access (docs/ledger.md#recorded-data).
    */
   readonly showsOnlyItsRequest?: boolean | ((body: unknown) => boolean) | undefined;
   /**
-   * Returns the data subjects of a repeated response from its body and request; undefined if the response
-   * shows no person or does not count as access.
+   * Returns the data subjects of a saved response that is sent again. Undefined if responses show no person.
    */
   readonly subjectOf?: ((shown: ShownRow, request: Pick<ApiRequest, 'params'>) => Subject) | undefined;
 }
 
-/** Properties of a representation that identify the data subject: a member, or a row with its member. */
+/** Part of a saved response that identifies the data subject: a member, or a row with its member. */
 export interface ShownRow {
   readonly id: string;
   readonly member?: { readonly id: string };
 }
 
-/** Checks that both functions of a `Creation` have the same type of row. */
+/** Lets the compiler check that `create` and `respond` have the same type of row. */
 export const createWith = <Created>(creation: Creation<Created>): Creation<unknown> => creation;
 
 interface SharedRoute<Query extends QueryParameters> {
   /** Template with `{name}` segments, below the prefix of the API unless `isOutsideApi` is true. */
   readonly path: string;
   readonly isOutsideApi?: boolean;
-  /** True for a page for people, which OpenAPI does not describe. */
+  /** True for a page for people. OpenAPI does not describe such routes. */
   readonly isPage?: true;
-  /** True for a route served even in an overload: refusing a health check would restart the service. */
+  /** True to serve the route even in an overload: a refused health check would restart the service. */
   readonly isAlwaysAnswered?: true;
   readonly operationId: string;
   readonly summary: string;
@@ -132,26 +129,26 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly access: Access;
   readonly narrowed: Narrowing;
   readonly personal: Personal;
-  /** Scopes that change the response but are not required. */
+  /** Scopes that are not required, but with which the response shows more. */
   readonly optionalScopes?: readonly Scope[];
   readonly params?: { readonly [name: string]: Parameter };
   readonly query?: Query;
-  /** Headers that the handler reads. `If-None-Match` adds status 304 to the responses. */
+  /** Headers that the handler reads. With `If-None-Match`, the route may respond with status 304. */
   readonly requestHeaders?: readonly RequestHeader[];
   readonly body?: BodyDeclaration;
-  /** True if the created row has no address, so that its 201 has no `Location`. */
+  /** True if the created row has no path, so that the response 201 has no `Location`. */
   readonly createsPart?: true;
   readonly responses: { readonly [status: number]: SuccessResponse };
   /**
-   * Returns the number of requests that a body counts as in the limits of the key. Without this function,
-   * each request counts as one and is limited before its body is read.
+   * Returns the number of requests as which this request counts in the limits of the key. Without this
+   * function, a request counts as one, and is limited before its body is read.
    */
   readonly countRequests?: (body: unknown) => number;
-  /** Statuses with which the handler itself may refuse a request, in addition to earlier stages. */
+  /** Statuses with which the handler itself may refuse a request. */
   readonly refusals?: readonly (400 | 404 | 409 | 410 | 412 | 422 | 503)[];
 }
 
-/** POST that writes, and therefore must support repeated requests (docs/api.md#repeating-a-request). */
+/** POST that writes. Such a route must support Idempotency-Key (docs/api.md#repeating-a-request). */
 interface CreatingRoute<Query extends QueryParameters> extends SharedRoute<Query> {
   readonly method: 'POST';
   readonly creation: Creation<unknown>;
@@ -162,7 +159,7 @@ interface HandlingRoute<Query extends QueryParameters> extends SharedRoute<Query
   readonly handle: (request: ApiRequest<Query>) => Awaitable<ApiResponse>;
 }
 
-/** POST with a query in its body: it writes nothing, so clients may safely repeat the request. */
+/** POST with a query in its body. Such a route writes nothing, so clients can safely repeat requests. */
 interface AskingRoute<Query extends QueryParameters> extends Omit<HandlingRoute<Query>, 'method'> {
   readonly method: 'POST';
   readonly onlyReads: true;
@@ -173,14 +170,14 @@ export type Route<Query extends QueryParameters = QueryParameters> =
   | AskingRoute<Query>
   | HandlingRoute<Query>;
 
-/** Returns the headers that a route reads, including headers implied by its method and personal data. */
+/** Returns all headers that a route reads, including those that the stages before the handler read. */
 export const requestHeadersOf = (route: Route): readonly RequestHeader[] => [
   ...('creation' in route ? (['Idempotency-Key'] as const) : []),
   ...(route.requestHeaders ?? []),
   ...(route.personal === 'none' ? [] : (['X-Purpose', 'X-End-User'] as const)),
 ];
 
-/** Defines a route whose handler has the types of the declared query parameters. */
+/** Lets the compiler derive the type of `request.query` in the handler from the declared parameters. */
 export const defineRoute = <Query extends QueryParameters = QueryParameters>(route: Route<Query>): Route =>
   route as unknown as Route;
 
@@ -192,28 +189,26 @@ export const fullPath = (route: Pick<Route, 'path' | 'isOutsideApi'>): string =>
 
 // Limits of restricted keys on each route (docs/keys.md#restricted-keys)
 
-/** Access of restricted keys to a route. */
 export interface Narrowing {
   /**
-   * Access of a lookup-only key: `allowed` if the route shows no person, `refused`, or a function that allows
-   * requests that name a person by national ID.
+   * Access of a lookup-only key. `allowed` is for routes that show no person, or one person by national ID. A
+   * function returns true for requests that name a person by national ID.
    */
   readonly lookupOnly: 'allowed' | 'refused' | ((request: ApiRequest) => boolean);
   /**
-   * Access of a key limited to cooperatives: `narrowed` if the handler's store shows and accepts only rows of
-   * these cooperatives, `allowed` if the data does not belong to any cooperative.
+   * Access of a key that is limited to some cooperatives. `narrowed`: the store of the handler shows and
+   * accepts only rows of these cooperatives. `allowed`: the data does not belong to any cooperative.
    */
   readonly cooperatives: 'narrowed' | 'allowed' | 'refused';
 }
 
-/** Narrowing for routes without registry data. */
 export const SHOWS_NO_ROWS: Narrowing = { lookupOnly: 'allowed', cooperatives: 'allowed' };
 
 export const SHOWS_COOPERATIVES: Narrowing = { lookupOnly: 'allowed', cooperatives: 'narrowed' };
 
 export const SHOWS_PERSONS: Narrowing = { lookupOnly: 'refused', cooperatives: 'narrowed' };
 
-/** Narrowing for routes with the national ID in the path. */
+/** For routes with a national ID in the path. */
 export const SHOWS_ONE_PERSON: Narrowing = { lookupOnly: 'allowed', cooperatives: 'narrowed' };
 
 // Request
@@ -221,7 +216,7 @@ export const SHOWS_ONE_PERSON: Narrowing = { lookupOnly: 'allowed', cooperatives
 const NO_SEARCH = new URLSearchParams();
 const NO_PARAMS = {};
 
-/** Request passed to middleware and handlers. Rarely used properties are computed lazily. */
+/** Request for middleware and handlers. Rarely used properties are computed on first use. */
 export class ApiRequest<Query extends QueryParameters = QueryParameters> {
   /** Handlers may read only the headers declared in `requestHeaders` of the route. */
   readonly incoming: IncomingMessage;
@@ -232,25 +227,25 @@ export class ApiRequest<Query extends QueryParameters = QueryParameters> {
   readonly startMs: number;
   /** Path as sent, without the prefix and the query. */
   readonly path: string;
-  /** Prefix of route paths for clients: from PUBLIC_URL, or otherwise the mount point. */
+  /** Prefix of paths for clients: from PUBLIC_URL, or else from the framework that mounts the handler. */
   readonly prefix: string;
   /** Template of the path; empty until a path has matched. */
   template = '';
-  /** Set after path and method have matched. */
+  /** Undefined until path and method have matched. */
   route: Route | undefined;
   /** Raw path segments by parameter name. */
   params: { readonly [name: string]: string } = NO_PARAMS;
-  /** Key of the caller, set by the authenticating middleware; undefined on public routes. */
+  /** Undefined until the middleware has found the key, and on public routes. */
   caller: ApiKey | undefined;
-  /** Query after checks against the route's declaration. */
+  /** Parsed query; empty until the handler's turn. */
   query: ParsedQuery<Query> = {};
   /** Parsed JSON, for routes that have a body. */
   body: unknown;
-  /** SHA-256 of the body's bytes, only for a request with an Idempotency-Key. */
+  /** SHA-256 of the body's bytes; only for a request with an Idempotency-Key. */
   bodyHash: string | undefined;
-  /** Purpose and end user, on routes that show persons. */
+  /** Purpose and end user that the client states; only on routes that show persons. */
   stated: Stated = NOTHING_STATED;
-  /** Headers to add to any response, including refusals. */
+  /** Headers that the response gets, even if it is a refusal. */
   readonly headers: Headers = {};
   private readonly searchText: string;
   private readonly publicOrigin: string | undefined;
@@ -290,7 +285,7 @@ export class ApiRequest<Query extends QueryParameters = QueryParameters> {
     return this.parsedSearch;
   }
 
-  /** Base of absolute links, with the prefix: PUBLIC_URL, or otherwise the scheme and host of the request. */
+  /** Base of absolute links, with the prefix: PUBLIC_URL, or else the scheme and host of the request. */
   get baseUrl(): string {
     if (this.publicOrigin !== undefined) return this.publicOrigin + this.prefix;
     const scheme = 'encrypted' in this.incoming.socket ? 'https' : 'http';
@@ -303,14 +298,14 @@ export class ApiRequest<Query extends QueryParameters = QueryParameters> {
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 const SECRET_LIKE = /[0-9]{16}|crs_/;
 
-/** Returns the client's request ID if it is safe to repeat and log, or otherwise a new one. */
+/** Returns the request ID of the client if it is safe to repeat and log, and otherwise a new request ID. */
 function readRequestId(incoming: IncomingMessage): string {
   const id = incoming.headers['x-request-id'];
   const isSafe = typeof id === 'string' && REQUEST_ID.test(id) && !SECRET_LIKE.test(id);
   return isSafe ? id : randomUUID();
 }
 
-/** @throws HttpError 400 for invalid UTF-8, because a replaced character would match no person */
+/** @throws HttpError 400 for invalid UTF-8, because the replacement characters would match no person */
 function parseSearch(text: string): URLSearchParams {
   const search = new URLSearchParams(text);
   const isReplaced = search.toString().includes(REPLACED) && !text.toUpperCase().includes(REPLACED);
@@ -323,7 +318,7 @@ const REPLACED = '%EF%BF%BD';
 
 /**
  * Returns the prefix at which a framework has mounted the handler. Express, and Fastify with middie, remove
- * the prefix from `url` and keep the original in `originalUrl`.
+ * the prefix from `url`, and store the original URL in `originalUrl`.
  */
 function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
@@ -332,10 +327,10 @@ function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unkn
   return PREFIX.test(mount) ? mount : '';
 }
 
-/** Removes the prefix if a proxy has not removed it (docs/operating.md#behind-a-prefix). */
+/** Removes the prefix, unless a proxy has already removed it (docs/operating.md#behind-a-prefix). */
 function withoutPrefix(path: string, prefix: string): string {
   if (prefix !== '' && path === prefix) return '/';
-  // With the prefix /api, a path /api/v1/… has already lost the prefix.
+  // If the prefix is /api, the path /api/v1/… contains no prefix.
   if (prefix === '' || !path.startsWith(`${prefix}/`) || path.startsWith(API_ROOT)) return path;
   return path.slice(prefix.length);
 }
@@ -376,15 +371,15 @@ export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefi
 
 const HOST = /^(?:[A-Za-z0-9._-]+|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?$/;
 
-/** True for a host with an optional port; links with any other text would not work. */
+/** True for a host with an optional port. Links with any other text would not work. */
 function isHost(text: string): boolean {
   const match = HOST.exec(text);
   return match !== null && (match[1] === undefined || isIPv6(match[1]));
 }
 
 /**
- * Refuses a request by returning a response, or adds a property to the request and returns undefined.
- * Middleware is called in sequence, without `next()`, and never waits.
+ * Check before the handler. Returns a response to refuse the request; otherwise may set properties of the
+ * request, and returns undefined. Middleware functions are called in order, and never wait.
  */
 export type Middleware = (request: ApiRequest) => ApiResponse | undefined;
 
@@ -392,7 +387,7 @@ export type Middleware = (request: ApiRequest) => ApiResponse | undefined;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Decodes a header as UTF-8, which most clients send; node:http decodes headers as Latin-1. */
+/** Decodes a header as UTF-8, which most clients send. node:http has decoded the header as Latin-1. */
 function decode(latin1: string): string {
   try {
     return utf8.decode(Buffer.from(latin1, 'latin1'));
@@ -415,14 +410,14 @@ function readStated(
   return text;
 }
 
-/** Purpose and end user from the headers; null for a missing header. */
+/** A missing header is null. */
 type Stated = Pick<AccessRecord, 'purpose' | 'endUser'>;
 
 const NOTHING_STATED: Stated = { purpose: null, endUser: null };
 
 /**
  * @param purposeOfKey purpose to record if the request has no X-Purpose
- * @throws HttpError 400 for a header that is repeated or not text
+ * @throws HttpError 400 for a header that is repeated or is not valid text
  */
 export function readStatements(
   incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,

@@ -15,7 +15,7 @@ interface RequestEntry {
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
-  /** Reason for refusing the key, or for being unavailable. */
+  /** Reason why the key was refused, or why the service was unavailable. */
   readonly reason?: Refusal | UnavailableReason | undefined;
   /** Scope that the key lacks, or errors that made the service unavailable. */
   readonly cause?: string | undefined;
@@ -25,7 +25,7 @@ interface RequestEntry {
 
 export type AccessLog = ReturnType<typeof createAccessLog>;
 
-/** Removes from an error's text everything that could be a national ID or a key. */
+/** Hides everything in a text that could be a national ID or an API key. */
 export const redact = (text: string): string => text.replace(/[0-9]{6,}/g, '…').replace(/crs_\w*/g, 'crs_…');
 
 interface AccessLogOptions {
@@ -76,7 +76,7 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
       const { reason, cause, isAborted } = entry;
       // Logging each refusal would cost as much as the refusal itself.
       if (reason === 'overloaded') return count('overloaded: requests refused with 503');
-      // Other values need no escaping: request IDs are validated; templates and methods come from the code.
+      // Only the cause needs escaping: request IDs are validated, and the program itself has the other texts.
       const more =
         (reason === undefined ? '' : `,"reason":"${reason}"`) +
         (cause === undefined ? '' : `,"cause":${JSON.stringify(redact(cause))}`) +
@@ -87,7 +87,7 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
           `,"duration_ms":${entry.durationMs.toFixed(3)}${more}}\n`,
       );
     },
-    /** Logs an unexpected error. Only this log receives the cause. */
+    /** Logs an unexpected error. Clients never see its text. */
     unexpected(requestId: string, error: unknown): void {
       if (level === 'silent') return;
       const cause = redact(describe(error));
@@ -98,7 +98,7 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
       if (level !== 'info') return;
       add(`${JSON.stringify({ time: timeOf(now()), level: 'info', message })}\n`);
     },
-    /** Counts a closed connection, and logs the count once a second. */
+    /** Counts a closed connection, and logs the number of such connections within a second. */
     connectionClosed: count,
     flush(): void {
       addCounts();
@@ -119,7 +119,7 @@ function describe(error: unknown, causes = 0): string {
   return `${text}\ncaused by ${describe(error.cause, causes + 1)}`;
 }
 
-/** Formats epoch milliseconds as `toISOString` does, caching the text of the current second. */
+/** Formats epoch milliseconds as `toISOString` does, but caches the text of the last second. */
 function createTimeFormatter(): (ms: number) => string {
   let shownSecond = -1;
   let shownText = '';

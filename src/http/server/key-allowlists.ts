@@ -1,6 +1,6 @@
 /**
- * Allowlists of a key: the addresses and websites from which it may be used (docs/api.md#authentication).
- * Also finds the client's address, even behind proxies.
+ * Allowlists of a key: the addresses and the websites from which clients may use the key
+ * (docs/api.md#authentication). Also finds the client's address, even behind proxies.
  */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -33,14 +33,14 @@ export function clientAddress(
   return undefined;
 }
 
-/** Returns the client's address as text for records, or null if the address is unknown. */
+/** Returns the client's address for records, or null if the address is unknown. */
 export function clientAddressText(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
   trusted: AddressBlocks,
 ): string | null {
   const { remoteAddress: peer } = socket;
-  // Parsing is skipped, because every response with personal data needs the address and most services trust
-  // no proxy.
+  // Without trusted proxies, the address need not be parsed. This is the usual case, and every response with
+  // personal data needs the address.
   if (trusted.texts.length === 0) return peer?.replace(/^::ffff:(?=[0-9.]+$)|%.*$/g, '') ?? null;
   return clientAddress(peer, headers['x-forwarded-for']?.toString(), trusted)?.toString() ?? null;
 }
@@ -49,13 +49,13 @@ const WRONG_ADDRESS = refusal(403, PERMISSION_DENIED, {}, 'address');
 const WRONG_HOST = refusal(403, PERMISSION_DENIED, {}, 'host');
 
 export function restrict(trustedProxies: AddressBlocks): Middleware {
-  // A key object stays the same until a change of keys is detected, so its blocks are parsed once.
+  // The object of a key stays the same until keys change, so the blocks are parsed once.
   const parsed = new WeakMap<ApiKey, AddressBlocks>();
   function blocksOf(key: ApiKey): AddressBlocks {
     let blocks = parsed.get(key);
     if (blocks === undefined) {
       const allowed = parseAddressBlocks(key.allowedAddresses);
-      // Commands store canonical blocks only; any other text in a database allows no address.
+      // Commands store only valid blocks. If the database contains another text, no address is allowed.
       blocks = 'has' in allowed ? allowed : { texts: [], has: () => false };
       parsed.set(key, blocks);
     }
@@ -76,7 +76,7 @@ export function restrict(trustedProxies: AddressBlocks): Middleware {
 
 type NamingHeaders = Pick<IncomingHttpHeaders, 'origin' | 'referer' | 'host'>;
 
-/** True if the host allowlist covers the request's host; false if the key has no allowlist. */
+/** True if the key's host allowlist contains the host in the headers; false without an allowlist. */
 export function admitsHost({ allowedHosts }: Pick<ApiKey, 'allowedHosts'>, headers: NamingHeaders): boolean {
   if (allowedHosts.length === 0) return false;
   const domain = requestDomain(headers) ?? '';
@@ -84,8 +84,8 @@ export function admitsHost({ allowedHosts }: Pick<ApiKey, 'allowedHosts'>, heade
 }
 
 /**
- * Returns the host in `Origin`, `Referer` or `Host`, in this order. Clients choose these headers, so the
- * check prevents only accidental misuse.
+ * Returns the host in the first of the headers `Origin`, `Referer` and `Host` that is present. Clients can
+ * send any headers, so the check prevents only accidental misuse.
  */
 export function requestDomain(headers: NamingHeaders): string | undefined {
   const url =
@@ -95,7 +95,7 @@ export function requestDomain(headers: NamingHeaders): string | undefined {
   return hostname.toLowerCase().replace(/\.$/, '') || undefined;
 }
 
-/** True if the domain matches. `*.example.rw` covers its subdomains only (docs/keys.md#create). */
+/** The pattern `*.example.rw` matches only subdomains of `example.rw` (docs/keys.md#create). */
 export function matchesHost(pattern: string, domain: string): boolean {
   return pattern.startsWith('*.') ? domain.endsWith(pattern.slice(1)) : domain === pattern;
 }

@@ -72,7 +72,7 @@ function readBearerToken(header: string | undefined): string | ApiResponse {
   return rest.length > 0 ? WITH_SPACES : token;
 }
 
-/** Final seconds of a secret, in which responses have X-Key-Expires (docs/keys.md#change-disable-rotate). */
+/** Last seconds of a secret, in which responses have X-Key-Expires (docs/keys.md#change-disable-rotate). */
 const ANNOUNCED_SECONDS = 7 * DAY_SECONDS;
 
 function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middleware {
@@ -85,10 +85,10 @@ function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middl
     if (token.length !== API_KEY_LENGTH) return MALFORMED;
     const now = nowSeconds(clock);
     const key = keys.findBySecret(hashOf(token), now);
-    // The checksum only helps operators to tell unknown from malformed keys; checking it first would slow
-    // down every valid key.
+    // The checksum only tells operators whether a key is unknown or malformed. Checking it first would slow
+    // down requests with valid keys.
     if (key === undefined) return isApiKey(token) ? UNKNOWN : MALFORMED;
-    // Set before the checks below, so that the log also names refused keys.
+    // Set before the checks below, so that the log names the key even if the request is refused.
     request.caller = key;
     if (hasExpired(key, now)) return EXPIRED;
     if (!key.isActive) return INACTIVE;
@@ -99,9 +99,9 @@ function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middl
 }
 
 /**
- * Returns a hash function for keys that caches hashes, because requests that arrive together often have the
- * same key. The cache is cleared after each event-loop iteration, so that no key stays in memory longer than
- * its requests.
+ * Returns a function that hashes keys and caches the hashes, because requests that arrive together often have
+ * the same key. The cache is cleared after each event-loop iteration, so that no key stays in memory longer
+ * than its requests.
  */
 function openHashes(scheduler: Scheduler): (token: string) => string {
   const hashes = new Map<string, string>();
@@ -118,13 +118,13 @@ function openHashes(scheduler: Scheduler): (token: string) => string {
   };
 }
 
-// Detection of addresses with many refused keys (docs/operating.md#log). Such addresses are logged but never
-// refused, because other clients with valid keys may share the address.
+// Detection of addresses with many refused keys (docs/operating.md#log). Such an address is logged but never
+// refused, because clients with valid keys may share the address.
 
 /** Number of refusals within a minute after which the log names an address. */
 export const OFTEN = 100;
 const MINUTE_MS = 60_000;
-/** Maximum number of counted addresses. An address with over 0.1% of the refusals is always detected. */
+/** Maximum number of counted addresses. An address with over 0.1% of the refusals is always counted. */
 const MOST_ADDRESSES = 1_000;
 
 export class RefusedAddresses {
@@ -151,7 +151,7 @@ export class RefusedAddresses {
     return true;
   }
 
-  /** Decrements all counts instead of adding an address; frequent addresses stay (Misra and Gries, 1982). */
+  /** Makes room by decrementing all counts. Frequent addresses stay (Misra and Gries, 1982). */
   private countDown(): void {
     for (const [address, count] of this.counts) {
       if (count === 1) this.counts.delete(address);
@@ -174,8 +174,9 @@ function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /**
- * Returns a function that counts a number of requests in the hourly and the daily window. If the number does
- * not fit, nothing is counted: the refusal has status 429, or 400 if the number exceeds the limits.
+ * Returns a function that counts a number of requests in the hourly and the daily window. If the number is
+ * above what is left, nothing is counted and the refusal has status 429. If the number is above the limits
+ * themselves, one request is counted and the refusal has status 400.
  */
 export function limitRate(limiter: RateLimiter, clock: Clock) {
   return ({ caller, headers }: ApiRequest, count: number): ApiResponse | undefined => {
@@ -196,10 +197,9 @@ export function limitRate(limiter: RateLimiter, clock: Clock) {
   };
 }
 
-// The limits of a key are one object until a change of keys is detected.
+// Cache. The object of a key's limits stays the same until keys change.
 const policies = new WeakMap<RateLimits, string>();
 
-/** Returns the value of `RateLimit-Policy`. */
 function policyOf(limits: RateLimits): string {
   let policy = policies.get(limits);
   if (policy === undefined) {
@@ -215,7 +215,7 @@ const usageOf = (name: string, { remaining, resetMs }: WindowUsage): string =>
 function addUsage(headers: Headers, limits: RateLimits, { hour, day }: Decision, nowMs: number): void {
   headers['RateLimit-Policy'] = policyOf(limits);
   headers.RateLimit = `${usageOf('hour', hour)}, ${usageOf('day', day)}`;
-  // The window with fewer requests left; if equal, the longer window.
+  // The window with fewer requests left. If both windows have as many left, the longer window.
   const tightest = hour.remaining < day.remaining ? hour : day;
   headers['X-RateLimit-Limit'] = String(tightest.limit);
   headers['X-RateLimit-Remaining'] = String(tightest.remaining);
@@ -229,7 +229,7 @@ const NO_EXPORT = refusal(403, PERMISSION_DENIED, {}, 'export');
 const NO_PURPOSE = refusal(400, 'X-Purpose: This key must say why it reads.', {}, 'purpose');
 const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'cooperatives');
 
-/** Returns 403 if a restriction of the key forbids the request, or 400 if a required purpose is missing. */
+/** Refuses requests that a restriction of the key forbids (403), or that lack a required purpose (400). */
 function refuseByKey(request: ApiRequest): ApiResponse | undefined {
   const { caller, route } = request;
   if (caller === undefined || route === undefined) return undefined;
@@ -245,7 +245,6 @@ function refuseByKey(request: ApiRequest): ApiResponse | undefined {
   return caller.requiresPurpose && isPurposeMissing ? NO_PURPOSE : undefined;
 }
 
-/** Returns middleware that runs all checks in order, up to the first refusal. */
 export function createMiddleware(dependencies: MiddlewareDependencies): Middleware {
   const { overload, trustedProxies, limiter, clock, noteAddress } = dependencies;
   const limit = limitRate(limiter, clock);

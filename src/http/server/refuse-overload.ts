@@ -6,23 +6,23 @@ import { hasBody } from '../declare/request-body.ts';
 import { type ApiResponse, refusal } from '../declare/response.ts';
 import type { ApiRequest } from '../declare/route.ts';
 
-// Detects overload by the delay of the event loop, which is the time that arriving requests wait
-// (docs/decisions/0031-overload.md). The class only decides, and sets no timers.
+// Detects an overload by the delay of the event loop, because arriving requests wait as long as this delay
+// (docs/decisions/0031-overload.md). The class sets no timers.
 
 /** Milliseconds between samples of the event loop. */
 export const SAMPLE_MS = 20;
-/** A sample that takes more milliseconds than this is late. */
+/** Milliseconds after which a sample counts as late. */
 const LATE_MS = 50;
 /** Milliseconds without a timely sample after which the service counts as overloaded. */
 const INTERVAL_MS = 500;
-/** Minimum number of late samples in an overload, because a single long call makes one late sample. */
+/** Minimum number of late samples in an overload, because one long call causes only one late sample. */
 const LEAST_SAMPLES = 3;
 /**
  * Milliseconds after each poll of the event loop during which an overloaded service admits requests. A
- * response is sent at the end of its iteration, so a client waits at most about twice as long.
+ * response is sent at the end of the iteration, so a client waits at most about twice this time.
  */
 const ADMITTING_MS = 50;
-/** Minimum number of requests admitted in each iteration, in case the process was suspended. */
+/** Number of requests that each iteration admits even later, in case the process was suspended. */
 const LEAST_ADMITTED = 24;
 /** Milliseconds without a refusal after which an overload ends. Must be longer than `HELD_MS`. */
 const CALM_MS = 3_500;
@@ -34,7 +34,7 @@ export class Overload {
   private polledMs: number;
   private samples = 0;
   private admitted = 0;
-  /** Time since which all samples have been late. */
+  /** Time since which all samples have been late; undefined after a timely sample. */
   private lateSinceMs: number | undefined;
   private refusedMs = Number.NEGATIVE_INFINITY;
 
@@ -62,12 +62,12 @@ export class Overload {
     if (nowMs - this.lateSinceMs < INTERVAL_MS || this.samples < LEAST_SAMPLES) return false;
     this.lateSinceMs = undefined;
     this.samples = 0;
-    // The first refusal may come only after several iterations.
+    // Lets the overload last, although the first refusal may come only after several iterations.
     this.refusedMs = nowMs;
     return true;
   }
 
-  /** Called after the event loop has read everything that the last poll found. */
+  /** Called after the event loop has read everything that arrived before its last poll. */
   polled(nowMs: number): void {
     this.polledMs = nowMs;
     this.admitted = 0;
@@ -93,7 +93,7 @@ const OVERLOADED = refusal(
   'overloaded',
 );
 
-/** Slightly shorter than Retry-After, so that clients that obey the header are not affected. */
+/** Milliseconds of a hold. Less than Retry-After, so that a client that obeys the header does not wait. */
 const HELD_MS = 2_900;
 
 export type OverloadGuard = ReturnType<typeof openOverloadGuard>;
@@ -101,9 +101,9 @@ export type OverloadGuard = ReturnType<typeof openOverloadGuard>;
 /** Refuses nothing before `start` is called. */
 export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
   const overload = new Overload(clock.monotonicMs());
-  /** Monotonic milliseconds until which each socket is held, earliest first. */
+  /** Monotonic milliseconds at which the hold of each socket ends, earliest first. */
   const holds = new Map<Socket, number>();
-  /** Sockets released in this iteration. Bytes now read from such a socket were sent during the hold. */
+  /** Sockets whose hold has just ended. Bytes now read from such a socket were sent during the hold. */
   const released = new Set<Socket>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -151,11 +151,11 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
       if (!overload.isLasting && released.size === 0) return undefined;
       if (request.route?.isAlwaysAnswered === true) return undefined;
       const { socket } = request.incoming;
-      // A request sent during the hold is stale and is refused again, but later requests are not.
+      // A request that was sent during the hold is refused again.
       const isOld = released.delete(socket);
       if (!isOld && !overload.refuses(request.startMs)) return undefined;
-      // Not held: a connection that ends with this response, and a proxy's connection, which serves other
-      // clients too.
+      // Two kinds of connections are not held: a connection that ends with this response, and the connection
+      // of a proxy, because further clients use it.
       if (!isOld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
       return OVERLOADED;
     },

@@ -1,7 +1,6 @@
 /**
- * Lifecycle of a request: a function with numbered stages, and the router.
- * ARCHITECTURE.md#the-life-of-a-request lists the stages with their statuses; stage 1 is in server.ts, stage
- * 7 in send.ts.
+ * Stages 2 to 6 of a request (ARCHITECTURE.md#the-life-of-a-request), the router, and deprecation. Stage 1 is
+ * in server.ts, stage 7 in send.ts.
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -51,7 +50,7 @@ export type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => v
 /** Marks a request whose client waits for `100 Continue` before sending the body. */
 export const EXPECTS_CONTINUE = Symbol('expects continue');
 
-/** @throws Error at start-up for contradictory routes, or for a deprecation announced too late */
+/** @throws Error for contradictory routes, or for an invalid deprecation */
 export function createHandler(dependencies: HandlerDependencies): Handler {
   const { clock, log, publicUrl } = dependencies;
   const send = announceDeprecated(dependencies);
@@ -147,8 +146,7 @@ const PREFLIGHT_MAX_AGE = '7200';
 
 /**
  * Returns the headers that tell a browser what a page may send (docs/keys.md#use-in-browsers). A preflight
- * has no key, so the headers are the same for every page; the actual request needs a key that allows the
- * page.
+ * request has no key, so every page gets these headers. The next request needs a key that allows the page.
  * @returns no headers for an OPTIONS request that does not come from a browser
  */
 function preflightHeaders({ headers }: IncomingMessage, match: Match): Headers {
@@ -165,7 +163,7 @@ function preflightHeaders({ headers }: IncomingMessage, match: Match): Headers {
 // Router by segments of the raw path, with or without a trailing slash
 
 interface Match {
-  /** Routes by method; GET also serves HEAD. */
+  /** Routes by method. The route for GET also handles HEAD. */
   readonly routes: { readonly [method in Method]?: Route };
   readonly params: { readonly [name: string]: string };
   /** Matched path with `{name}` for parameters. */
@@ -194,7 +192,7 @@ const LEGAL_SEGMENT = /^[A-Za-z0-9_.-]+$/;
 
 type Router = (path: string) => Match | undefined;
 
-/** @throws Error at start-up if two routes have the same method and path, or name a parameter differently */
+/** @throws Error if two routes have equal method and path, or name a parameter at one place differently */
 export function createRouter(routes: readonly Route[]): Router {
   const root = newNode();
   for (const route of routes) addRoute(root, route);
@@ -250,7 +248,7 @@ function matchPath(root: Node, path: string): Match | undefined {
   return { routes: node.routes, params, template: node.template, allow: node.allow };
 }
 
-/** @param params receives the segment as the value of the parameter */
+/** @param params object to which the parameter is added, with the segment as its value */
 function parameterNode(
   { parameter }: Node,
   segment: string,
@@ -264,13 +262,13 @@ function parameterNode(
 
 // Deprecation headers, and counts of deprecated use by key (docs/api.md#versions)
 
-/** Statuses with which middleware refuses a request before any deprecated feature is used. */
+/** Statuses of refusals by middleware, for which no use of a deprecated feature is counted. */
 const UNUSED: readonly number[] = [401, 403, 429];
 
 /**
- * Returns a sender that adds deprecation headers to every response, including refusals. If there are no
- * deprecations, returns `send` itself.
- * @throws Error at start-up for a declaration that gives clients less than six months
+ * Returns a sender that adds deprecation headers to the responses to requests that use a deprecated feature.
+ * If nothing is deprecated, returns `send` itself.
+ * @throws Error as `listDeprecated` does
  */
 export function announceDeprecated({
   routes,
@@ -300,13 +298,13 @@ interface DeprecatedFeature {
   /** Name for clients and operators, such as `GET /api/v1/things, parameter old`. */
   readonly name: string;
   readonly deprecation: Deprecation;
-  /** True if a request uses the feature. Every request counts as a use of a response field. */
+  /** Returns true for a request that uses the feature. Every request uses the fields of responses. */
   readonly isUsedBy: (request: Pick<ApiRequest, 'search' | 'body'>) => boolean;
 }
 
-/** @throws Error for a declaration that gives clients less than six months, or is otherwise invalid */
+/** @throws Error for an invalid deprecation, for example one that gives clients less than six months */
 export function listDeprecated(route: Route): DeprecatedFeature[] {
-  // Keyed by name, because responses of several statuses may have the same field.
+  // By name, because responses of several statuses may share a field.
   const features = new Map<string, DeprecatedFeature>();
   function add(
     part: string,
@@ -333,7 +331,7 @@ export function listDeprecated(route: Route): DeprecatedFeature[] {
 const hasField = (body: unknown, name: string): boolean =>
   typeof body === 'object' && body !== null && Object.hasOwn(body, name);
 
-/** Yields deprecated properties, including nested ones such as `results.name`, and those in arrays. */
+/** Yields deprecated properties by path. In `results.name`, `results` may be an object or an array. */
 function* deprecatedProperties(schema: Schema, path = ''): Generator<[string, Deprecation]> {
   for (const [name, property] of Object.entries((schema.properties ?? {}) as { [name: string]: Schema })) {
     const deprecation = property['x-deprecation'] as Deprecation | undefined;
@@ -346,7 +344,7 @@ function* deprecatedProperties(schema: Schema, path = ''): Generator<[string, De
 
 const earliest = (dates: readonly string[]): Date => new Date(dates.toSorted()[0] as string);
 
-/** Returns headers for several deprecations: the earliest dates, and all links. */
+/** With several deprecations, the headers have the earliest dates and all links. */
 const deprecationHeaders = (deprecations: readonly Deprecation[]): Headers => ({
   // Date of structured fields (RFC 9745)
   Deprecation: `@${earliest(deprecations.map(({ since }) => since)).getTime() / 1000}`,

@@ -1,4 +1,4 @@
-/** Converts responses to bytes, sends those of an event-loop iteration together, and logs requests. */
+/** Records accesses, sends the responses of an event-loop iteration together, and logs requests. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
@@ -33,7 +33,6 @@ interface SenderDependencies {
   readonly recording?: Recording | undefined;
 }
 
-/** Access ledger, and settings for its records. */
 interface Recording {
   readonly ledger: AccessLedger;
   /** Proxies whose `X-Forwarded-For` is trusted. */
@@ -48,7 +47,7 @@ interface Unrecorded {
   readonly record: AccessRecord;
 }
 
-/** Sends the response to a request; never throws. */
+/** Sends the response to a request. Never throws. */
 export type Sender = (request: ApiRequest, response: ApiResponse) => void;
 
 export function createSender({ scheduler, log, clock, isDraining, recording }: SenderDependencies): Sender {
@@ -70,7 +69,7 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
     logWhenSent(request, response, log, clock);
   }
 
-  /** Records all pending responses of an event-loop iteration together, because they are sent together. */
+  /** Records the accesses of an event-loop iteration together, and then sends their responses. */
   async function recordAll({ ledger }: Recording): Promise<void> {
     const all = unrecorded;
     unrecorded = [];
@@ -98,8 +97,7 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
     let subject: Subject | undefined;
     try {
       subject = subjectOf(request, response);
-      // A string, because node:http sends it in one write with the headers, but needs two writes for a
-      // Buffer.
+      // Not a Buffer: node:http sends a string and the headers in one write, but a Buffer in another write.
       text = toText(response.body);
     } catch (error) {
       log.unexpected(request.id, error);
@@ -107,8 +105,7 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
       subject = undefined;
       text = toText(response.body);
     }
-    // Waking a client costs as much as producing its response, so responses of an iteration are sent
-    // together.
+    // Waking a client costs as much as making its response, so an iteration sends all responses together.
     if (recording === undefined || subject === undefined)
       return scheduler.atEnd('send', () => finish(request, response, text));
     const record = toRecord(request, response, subject, clock.now(), recording.trustedProxies);
@@ -134,7 +131,7 @@ function write(
   const { incoming, outgoing, headers } = request;
   if (outgoing.destroyed) return;
   const isFollowed = IS_FOLLOWED in outgoing;
-  // If another request follows, the body has arrived in full, and node:http discards it.
+  // If another request follows, the entire body has arrived, and node:http discards the unread rest.
   const leavesBodyUnread = hasBody(incoming) && !incoming.readableEnded && !isFollowed;
   headers['X-Request-Id'] = request.id;
   if (response.headers !== undefined) Object.assign(headers, response.headers);
@@ -155,22 +152,21 @@ function write(
   } else outgoing.end(text, encoding);
 }
 
-/** Headers that every response may have, and that OpenAPI describes in prose. */
+/** Headers that responses of all routes may have. OpenAPI describes these headers only in prose. */
 const OF_ALL = ['Deprecation', 'Link', 'Sunset', 'X-Request-Id'];
 const EXPOSED = [...RESPONSE_HEADERS, ...OF_ALL].join(', ');
 
 const PATH_HEADERS = ['Location', 'Content-Location'];
 
-/** Adds the prefix to paths in headers. Runs last, because a saved response can get another prefix. */
+/** Adds the prefix to paths in headers. A saved response has no prefix, because the prefix may change. */
 function addPrefix(headers: Headers, prefix: string): void {
   if (prefix === '') return;
   for (const name of PATH_HEADERS) if (name in headers) headers[name] = prefix + headers[name];
 }
 
 /**
- * Lets the page that sent a request read the response, even a refusal, if the key allows the host of the page
- * (docs/keys.md#use-in-browsers).
- * @param headers response headers, to which CORS headers are added
+ * Adds CORS headers if the key allows the host of the page that sent the request, so that the page can read
+ * the response, even a refusal (docs/keys.md#use-in-browsers).
  */
 function allowOrigin({ caller, incoming }: ApiRequest, headers: Headers): void {
   const { origin } = incoming.headers;
@@ -180,21 +176,21 @@ function allowOrigin({ caller, incoming }: ApiRequest, headers: Headers): void {
   headers.Vary = headers.Vary === undefined ? 'Origin' : `${headers.Vary}, Origin`;
 }
 
-/** Flattens headers to alternating names and values, which node:http reads faster than an object. */
+/** Returns alternating names and values, because node:http reads a list faster than an object. */
 function toList(headers: Headers): string[] {
   const list: string[] = [];
   for (const name in headers) list.push(name, headers[name] as string);
   return list;
 }
 
-/** Adds Content-Length, and returns the faster encoding for the text: Latin-1 if it is ASCII. */
+/** Adds Content-Length. @returns the encoding of the text: Latin-1, which is faster, if the text is ASCII */
 function addLength(headers: Headers, text: string): 'utf8' | 'latin1' {
   const bytes = Buffer.byteLength(text);
   headers['Content-Length'] = String(bytes);
   return bytes === text.length ? 'latin1' : 'utf8';
 }
 
-/** Maximum milliseconds until the end of a connection on which a client still sends a refused body. */
+/** Milliseconds after which a connection ends on which a client still sends a refused body. */
 const DRAIN_MS = 1_000;
 
 /**
@@ -218,15 +214,14 @@ function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): 
   incoming.on('data', onData).once('end', finish).once('close', finish).once('error', finish).resume();
 }
 
-// Streamed responses. Each part is produced after the client has taken the earlier parts, a few parts at a
-// time.
+// Streamed responses. A part is made only after the client has taken the earlier parts.
 
-/** Maximum parts per event-loop iteration, so that other requests do not wait for thousands of parts. */
+/** Maximum number of parts per event-loop iteration, so that requests do not wait for thousands of parts. */
 const PARTS_AT_ONCE = 20;
 
 /** Returns a function that sends a response in parts. If a part fails, the response is truncated there. */
 export function createPartSender() {
-  /** Functions that send the next part of a response, in the order of their turns. */
+  /** Functions that each let one response send its next part, in order. */
   let ready: (() => void)[] = [];
 
   function sendSome(): void {
@@ -254,7 +249,7 @@ export function createPartSender() {
 
 // Access log
 
-/** Logs a request after the system has taken the entire response, or the client has disconnected. */
+/** Logs a request after the system has taken the entire response, or after the client has disconnected. */
 function logWhenSent(
   request: ApiRequest,
   { status, reason, cause }: ApiResponse,
@@ -284,9 +279,9 @@ function logWhenSent(
 // Access records, written before a response with personal data is sent (docs/ledger.md)
 
 /**
- * Returns the data subjects to record before a response is sent.
+ * Returns the data subjects whose access must be recorded before the response is sent.
  * @returns undefined for a response that shows no person
- * @throws Error for a response that shows persons without naming data subjects; such a response is not sent
+ * @throws Error for a response that shows persons without naming its data subjects
  */
 function subjectOf(request: ApiRequest, { status, subject, body }: ApiResponse): Subject | undefined {
   const { route } = request;
@@ -314,28 +309,14 @@ function requestedIdentityCard({ params, query }: ApiRequest): string | undefine
   return typeof filter === 'string' ? filter : undefined;
 }
 
-/**
- * Returns the data subject of a refusal that reveals a person's membership, which counts as access
- * (docs/ledger.md#recorded-data).
- */
+/** A refusal that reveals a person's membership counts as an access (docs/ledger.md#recorded-data). */
 function subjectOfRefusal({ body }: ApiRequest, refusal: unknown): Subject | undefined {
   const messages = (refusal as { readonly [field: string]: unknown } | null | undefined)?.[NON_FIELD_ERRORS];
   if (!Array.isArray(messages) || !messages.includes(IS_MEMBER)) return undefined;
   return { identityCards: [String((body as { readonly identity_card: unknown }).identity_card)] };
 }
 
-const routeNames = new WeakMap<Route, string>();
-
-function nameOf(route: Route): string {
-  let name = routeNames.get(route);
-  if (name === undefined) {
-    name = `${route.method} ${fullPath(route)}`;
-    routeNames.set(route, name);
-  }
-  return name;
-}
-
-/** Returns the access record of a response, without its values. @param timeMs epoch milliseconds */
+/** @param timeMs epoch milliseconds */
 function toRecord(
   { id, caller, incoming, route, stated }: ApiRequest,
   { status, fields }: ApiResponse,
@@ -343,14 +324,14 @@ function toRecord(
   timeMs: number,
   trustedProxies: AddressBlocks,
 ): AccessRecord {
-  const { personal } = route as Route;
+  const { method, personal } = route as Route;
   const declared = status >= 400 || personal === 'none' ? undefined : personal;
   return {
     timeMs,
     requestId: id,
     // Personal data is never public, so the middleware has identified the key.
     reader: { keyId: (caller as ApiKey).id },
-    route: nameOf(route as Route),
+    route: `${method} ${fullPath(route as Route)}`,
     fields: declared === undefined ? [] : (fields ?? declared.fields),
     status,
     ...(declared?.persons === 'page' ? { isPage: true } : {}),

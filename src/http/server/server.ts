@@ -1,6 +1,6 @@
 /**
- * node:http server: limits on slow clients, responses without a handler, orderly shutdown. The program opens
- * the server in compose.ts.
+ * Server of node:http: limits on slow clients, refusals of what is not HTTP, orderly shutdown. The program
+ * opens the server in compose.ts.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -31,9 +31,9 @@ import { EXPECTS_CONTINUE, type Handler } from './request-lifecycle.ts';
 /** Timeouts after which a slow client is disconnected. */
 export interface ServerTimeouts {
   readonly headersMs: number;
-  /** From the first byte to the end of the body. request-body.ts has the separate limit for the body. */
+  /** From the first byte of a request to the end of its body. request-body.ts limits the body separately. */
   readonly requestMs: number;
-  /** Time during a request without a byte in either direction, or without progress of the response. */
+  /** Time without progress during a request: no byte in either direction, or an unread response. */
   readonly idleMs: number;
   /** Maximum time that an orderly shutdown waits for current requests. */
   readonly closeMs: number;
@@ -45,16 +45,16 @@ const DEFAULT_TIMEOUTS: ServerTimeouts = {
   idleMs: 60_000,
   closeMs: 10_000,
 };
-/** Idle time between requests: longer than a proxy's 60 s, so that no proxy uses a closing connection. */
+/** Idle time between requests. Longer than a proxy's 60 s, so that no proxy uses a closing connection. */
 const KEEP_ALIVE_MS = 65_000;
 
 /** Default maximum of open connections (docs/operating.md#overload). */
 const MAX_CONNECTIONS = 4_096;
 /** Share of the maximum above which unused connections are closed to make room for new clients. */
 const CROWDED = 0.9;
-/** Maximum unread response bytes in memory over all connections, checked by the sweep. */
+/** Maximum bytes of unread responses in memory, over all connections. The sweep checks this maximum. */
 const MAX_UNSENT_BYTES = 32 * 2 ** 20;
-/** Interval of the sweep, and therefore the resolution of idle timeouts. */
+/** Interval of the sweep, which also checks the idle timeouts. */
 const SWEEP_MS = 1_000;
 const CLOSE_POLL_MS = 50;
 
@@ -73,7 +73,7 @@ interface Address {
 
 export interface RunningServer {
   readonly address: AddressInfo;
-  /** Stops accepting connections, answers all received requests, and resolves after they have ended. */
+  /** Stops accepting connections, answers received requests, and resolves when all connections are closed. */
   close(): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export function serveInProcess(options: ConnectionOptions) {
   };
 }
 
-/** Returns both ends of a connection within the process. The server's end has the properties of a socket. */
+/** Returns both ends of a connection within the process. The end of the server has properties of a socket. */
 function pair(): { readonly client: Duplex; readonly socket: Duplex } {
   const [client, end] = duplexPair();
   let bytesRead = 0;
@@ -148,9 +148,9 @@ function openServer(options: ConnectionOptions) {
     optimizeEmptyRequests: true,
     // The handler itself refuses a missing Host header, in the format of other responses.
     requireHostHeader: false,
-    // A protocol upgrade is answered like any other request (RFC 9110, section 7.8). Node's parser then drops
-    // the rest of the packet, perhaps half a request, so the connection ends with the response
-    // (docs/api.md#responses-and-errors).
+    // A request for a protocol upgrade is answered like any request (RFC 9110, section 7.8). Node's parser
+    // then drops the rest of the packet, which may contain half a request, so the connection ends with the
+    // response (docs/api.md#responses-and-errors).
     shouldUpgradeCallback(incoming) {
       connections.get(incoming.socket)?.endAfter(incoming);
       return false;
@@ -180,7 +180,7 @@ function openServer(options: ConnectionOptions) {
   return { server, connections, serve };
 }
 
-/** Closes the longest unused connections, and connections whose clients leave the most bytes unread. */
+/** Closes the connections that were unused for longest, and those whose clients leave most bytes unread. */
 function makeRoom(connections: Connections, most: number, log: ConnectionLog): void {
   const all = [...connections.values()];
   if (all.length > most) {
@@ -200,7 +200,7 @@ function makeRoom(connections: Connections, most: number, log: ConnectionLog): v
   }
 }
 
-/** Timeout that node:http announces in `Keep-Alive`, so that clients stop using a connection in time. */
+/** Node announces `_keepAliveTimeout` in `Keep-Alive`, so that clients stop using a connection in time. */
 type KeptAlive = ServerResponse & { _keepAliveTimeout?: number };
 
 type Connections = ReadonlyMap<Duplex, Connection>;
@@ -256,27 +256,27 @@ async function closeAll(
   connections: Connections,
   closeMs: number,
 ): Promise<void> {
-  // close() also ends node's checks for timeouts, so idle connections are closed here until all are gone.
+  // server.close() also ends the checks for timeouts, so this timer closes idle connections.
   const sweep = setInterval(() => {
     server.closeIdleConnections();
     for (const connection of connections.values()) connection.endIfUnused();
   }, CLOSE_POLL_MS);
-  // Not closeAllConnections(), which has no list of connections if the server does not listen.
+  // Not server.closeAllConnections(), which knows no connections if the server does not listen.
   const deadline = setTimeout(() => {
     for (const connection of connections.values()) connection.drop();
   }, closeMs);
   const allClosed = closeListeners();
   server.closeIdleConnections();
   await allClosed;
-  // node:net stops counting a connection before its `close` event, which logs the last request.
+  // A connection counts as closed for node:net before its `close` event, which logs the last request.
   while (connections.size > 0) await nextIteration();
   clearInterval(sweep);
   clearTimeout(deadline);
 }
 
-// Connection of a client. This class handles bytes that are not HTTP, clients that do not read, and idle
-// connections. Requests that are already handled are always answered first, so that clients learn of changes
-// on disk.
+// Connection of a client. The class handles bytes that are not HTTP, clients that do not read, and idle
+// connections. Requests whose handling has begun are always answered before a connection ends, so that
+// clients learn of changes on disk.
 
 interface Exchange {
   readonly incoming: IncomingMessage;
@@ -290,32 +290,34 @@ export interface ConnectionLog {
   closed(what: string): void;
 }
 
-/** Socket whose internal handle has the number of written bytes that are still queued. */
 type SocketWithHandle = Duplex & {
   bytesRead?: number;
   bytesWritten?: number;
+  /** Internal handle, with the number of written bytes that the system has not yet taken. */
   _handle?: { writeQueueSize?: number } | null;
-  /** Parser of node:http, which calls `onIncoming` for each request. */
+  /** Parser of node:http. The parser calls `onIncoming` for each request. */
   parser?: { onIncoming: (incoming: IncomingMessage, keepsAlive: boolean) => number } | null;
 };
 
-/** Maximum number of pipelined requests that wait for earlier responses. With more, the connection ends. */
+/** Maximum number of pipelined requests that wait for earlier responses. The last one ends the connection. */
 const MAX_PIPELINED = 32;
-/** Return value that makes Node's parser skip the rest of the packet and treat later bytes as not HTTP. */
+/** Return value after which Node's parser skips the rest of the packet, and emits later bytes as not HTTP. */
 const STOP_PARSING = 2;
 
 export class Connection {
   private readonly socket: SocketWithHandle;
   private readonly log: ConnectionLog;
-  /** Latest exchange. Responses finish in order, so its end means that all have finished. */
+  /** Exchange that began last. Responses finish in order, so after its end all exchanges have finished. */
   private last: Exchange | undefined;
-  /** Exchange that is being handled, or was handled last. */
+  /** Exchange whose handling began last. */
   private current: Exchange | undefined;
   private hasBegun = false;
+  /** Request with whose response the connection ends. */
   private final: IncomingMessage | undefined;
   private isRefused = false;
+  /** Number of requests that wait for earlier responses. */
   private waiting = 0;
-  /** True after more requests have arrived than may wait. */
+  /** True after further requests have arrived while the maximum number waited. */
   private isStopped = false;
   private movedBytes = -1;
   /** Monotonic time in ms at which `dropIfIdle` last saw progress. */
@@ -330,8 +332,9 @@ export class Connection {
   }
 
   /**
-   * Stops Node's parser while too many requests wait. A packet can contain hundreds of requests, for which
-   * node:http keeps 2 MB until the client has taken the first response; Node has no setting for this.
+   * Stops Node's parser while the maximum number of requests waits. A packet can contain hundreds of
+   * requests, for which node:http uses 2 MB until the client has taken the first response. Node has no
+   * setting for this.
    */
   private stopParsingWhenFull(): void {
     const { parser } = this.socket;
@@ -351,8 +354,8 @@ export class Connection {
   }
 
   /**
-   * Handles a request after the client has taken earlier responses, so that a client that reads nothing costs
-   * only one response. Ignores requests after `Connection: close`, which cannot be answered.
+   * Handles a request after the client has taken earlier responses, so that at most one response waits in
+   * memory for the client. Ignores requests after a response with `Connection: close`.
    */
   receive(incoming: IncomingMessage, outgoing: ServerResponse, handler: RequestListener): void {
     const before = this.last?.outgoing;
@@ -381,7 +384,7 @@ export class Connection {
     });
   }
 
-  /** Ends the connection with the response to a request whose handling has not begun. */
+  /** Lets the connection end with the response to this request, whose handling has not begun. */
   endAfter(incoming: IncomingMessage): void {
     this.final ??= incoming;
   }
@@ -393,8 +396,8 @@ export class Connection {
   }
 
   /**
-   * Ends the connection with a refusal, after all its requests have been answered. If unreadable bytes cut
-   * off the body of a request, the refusal is the response to that request.
+   * Answers all requests of the connection, and then ends it with a refusal. If the unreadable bytes are in
+   * the body of a request, the refusal is the response to this request.
    */
   refuse(refusal: HttpError): void {
     // Further bytes are unreadable too.
@@ -430,7 +433,7 @@ export class Connection {
     this.log.refused(requestId, status);
   }
 
-  /** Ends a connection on which nothing was ever sent, because node:http counts it as in use. */
+  /** Ends a connection on which the client has sent nothing: node:http does not count it as idle. */
   endIfUnused(): void {
     if (!this.hasBegun && this.socket.bytesRead === 0) this.socket.destroy();
   }
@@ -445,21 +448,21 @@ export class Connection {
   }
 
   /**
-   * Drops the connection if the client sends nothing or does not read the response.
+   * Drops the connection if the client sends nothing, or does not read the response.
    * @param nowMs monotonic milliseconds
-   * @param limits milliseconds without a byte moving: during a request, and between requests
+   * @param limits milliseconds without progress, during a request and between requests
    */
   dropIfIdle(nowMs: number, limits: { readonly idleMs: number; readonly keepAliveMs: number }): void {
     const { socket } = this;
-    // Releases an answered request, and the API key in it.
+    // Lets the garbage collector free an answered request, which contains an API key.
     if (this.last?.outgoing.closed === true) this.last = this.current = undefined;
     const unsentBytes = socket.writableLength + (socket._handle?.writeQueueSize ?? 0);
     this.unsentBytes = unsentBytes;
     const receivedBytes = (socket.bytesWritten ?? 0) - unsentBytes;
     // While a response is being sent, bytes from the client do not count as progress.
     const movedBytes = unsentBytes > 0 ? receivedBytes : receivedBytes + (socket.bytesRead ?? 0);
-    // A completely received request without a response waits for the service, not for the client: an export
-    // may take minutes to begin.
+    // The service has received the entire request, and has not begun its response: the client waits for the
+    // service. An export may begin after minutes.
     const isAwaited = this.current?.incoming.complete === true && !this.current.outgoing.headersSent;
     if (movedBytes !== this.movedBytes || isAwaited) {
       this.movedBytes = movedBytes;
@@ -472,8 +475,8 @@ export class Connection {
   }
 }
 
-// Sockets that listen on one address. The event loop accepts one connection from each socket per iteration,
-// so with a single socket, new clients would wait one iteration for each client before them
+// Several sockets that listen on one address. In each iteration, the event loop accepts one connection from
+// each socket. With a single socket, the tenth new client would wait for ten iterations
 // (docs/decisions/0031-overload.md).
 
 /** Only Linux distributes new connections over all sockets that share an address. */
@@ -496,8 +499,8 @@ const TURN_POLL_MS = 5;
 const TURN_MOST = 400;
 
 /**
- * Waits until no other service checks or takes the port. A socket without a file marks the turn: it belongs
- * to the same network as the port, and the system removes it with the process.
+ * Waits until no other service is checking or taking the port. A listening socket with an abstract name marks
+ * the turn, because such a name belongs to the network of the port, and disappears with the process.
  * @returns a function that ends the turn
  * @throws (as rejection) the system's error after two seconds
  */
@@ -508,7 +511,7 @@ async function takeTurn(port: number): Promise<() => Promise<void>> {
       await listening(turn, { path: `\0cooperative-registry:${port}` });
       return () => closed(turn);
     } catch (error) {
-      // Where the system forbids such sockets, services do not wait for each other.
+      // If the system forbids such sockets, services do not wait for each other.
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return async () => {};
       if (left === 0) throw error;
       await sleep(TURN_POLL_MS);
@@ -517,8 +520,8 @@ async function takeTurn(port: number): Promise<() => Promise<void>> {
 }
 
 /**
- * Listens on an address, which sockets of this process may then share. reusePort alone would let another
- * service share the port by mistake, so a probe checks that the port is free.
+ * Listens on an address, so that further sockets of this process can share it. With reusePort alone, another
+ * service could share the port by mistake. Therefore a probe first checks that the port is free.
  */
 async function listenAlone(server: Server, { host, port }: Address): Promise<void> {
   const endTurn = await takeTurn(port);
@@ -533,7 +536,7 @@ async function listenAlone(server: Server, { host, port }: Address): Promise<voi
 }
 
 /**
- * Listens with a server, and with further sockets that pass connections to the server.
+ * Listens with the server, and with further sockets that pass their connections to the server.
  * @returns a function that stops accepting connections, and resolves when all connections are closed
  * @throws (as rejection) the system's error if another process uses the address, or permission is missing
  */

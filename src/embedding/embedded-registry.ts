@@ -17,7 +17,7 @@ export type { Clock } from '../runtime/scheduler.ts';
 export type { Answer, Request, RequestOptions } from './in-process-request.ts';
 export { ConfigError, StorageError };
 
-/** A listening registry. The internal type of the server would refer to types of the database driver. */
+/** A listening registry. The internal type of the server refers to types of the database driver. */
 export interface RunningServer {
   readonly address: AddressInfo;
   /** Refuses new connections, answers received requests, and resolves when all connections are closed. */
@@ -32,8 +32,9 @@ export interface Registry {
   /** Sends a request without a socket, as from a client on this machine. */
   readonly request: Request;
   /**
-   * Resolves with an error when a failed write leaves the state of the disk in doubt. The registry then
-   * refuses writes and is not ready: close the registry, check the disk, run `check`, and open it again.
+   * Resolves with an error if a write fails so that the state of the disk is in doubt. The registry then
+   * refuses writes and is not ready. Close the registry, check the disk, run `check`, and open the registry
+   * again.
    */
   readonly failed: Promise<StorageError>;
   /** Reports not ready, answers received requests, then closes the files. */
@@ -42,7 +43,7 @@ export interface Registry {
 
 /** Settings as in docs/operating.md#settings, except for the defaults in the comments. */
 export interface RegistryOptions {
-  /** Path of the database file, not empty; the file of the keys is stored beside the database. */
+  /** Path of the database file. The file of the keys is beside the database. */
   readonly db: string;
   /** Address on which `listen()` listens. */
   readonly host?: string;
@@ -131,7 +132,7 @@ const OPTION_TYPES: { readonly [name in keyof Required<RegistryOptions>]: string
   clock: 'object',
 };
 
-/** Returns errors in the types of options by name, for callers in JavaScript. */
+/** Returns a message for each wrong option, for callers in JavaScript. */
 function findFaults(options: unknown): Map<string, string> {
   const faults = new Map<string, string>();
   if (options !== undefined && (typeof options !== 'object' || options === null || Array.isArray(options)))

@@ -15,18 +15,18 @@ export interface Answer {
   /** Headers by lower-case name. */
   readonly headers: IncomingHttpHeaders;
   /**
-   * Parsed JSON; undefined without content. For another media type, such as an export, a Readable of bytes
-   * that the caller has to read or destroy.
+   * Parsed JSON; undefined without content. If the media type is not JSON, for example of an export, a
+   * Readable of bytes, which the caller must read or destroy.
    */
   readonly body: unknown;
 }
 
 /**
- * Sends a request, and resolves with the response for any status.
+ * Sends a request, and resolves with the response, whatever its status.
  * @param path path and query
  * @param body value to send as JSON
  * @throws (as a rejection) Error for an invalid request, such as a path with a space, and if the registry is
- * closed before the response
+ *   closed before the response
  */
 export type Request = (
   method: string,
@@ -35,10 +35,7 @@ export type Request = (
   options?: RequestOptions,
 ) => Promise<Answer>;
 
-/**
- * Returns a function that sends requests with the client of node:http over in-process connections.
- * @param connect opens a connection to the service
- */
+/** @param connect opens an in-process connection to the service */
 export const openRequests =
   (connect: () => Duplex): Request =>
   async (method, path, body, { key, headers } = {}) => {

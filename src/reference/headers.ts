@@ -1,8 +1,8 @@
 /** OpenAPI descriptions of request and response headers. */
 
 import { formatPolicy } from '../access/rate-limiter.ts';
-import { RESPONSE_HEADERS, type ResponseHeader } from '../http/declare/response.ts';
-import type { RequestHeader } from '../http/declare/route.ts';
+import type { ResponseHeader } from '../http/declare/response.ts';
+import type { RequestHeader, SuccessResponse } from '../http/declare/route.ts';
 
 // Components: parts that the description defines once and references by name
 
@@ -115,23 +115,28 @@ const HEADERS: { readonly [name in ResponseHeader]: Json } = {
   },
 };
 
-/** @param isRequired true if every such response has the header; optional headers are separate components */
-export const header = (components: Components, name: ResponseHeader, isRequired: boolean): Json => ({
-  [name]: components.refer('headers', isRequired ? name : `${name}-Optional`, {
-    ...HEADERS[name],
-    required: isRequired,
-  }),
-});
+/** Names of headers, and whether every response has the header. */
+export type Presences = NonNullable<SuccessResponse['headers']>;
 
-/** Returns the headers of responses to requests with a key: rate limits and X-Key-Expires. */
-export const usage = (components: Components): Json =>
-  Object.assign(
-    {},
-    ...RESPONSE_HEADERS.filter((name) => name.includes('RateLimit')).map((name) =>
-      header(components, name, true),
-    ),
-    header(components, 'X-Key-Expires', false),
+/** Describes the headers of a response. An optional header is another component than the required header. */
+export const responseHeaders = (components: Components, presences: Presences): Json =>
+  Object.fromEntries(
+    Object.entries(presences).map(([name, presence]) => {
+      const isRequired = presence === 'required';
+      const described = { ...HEADERS[name as ResponseHeader], required: isRequired };
+      return [name, components.refer('headers', isRequired ? name : `${name}-Optional`, described)];
+    }),
   );
+
+/** Headers of responses to requests with a key. */
+export const USAGE: Presences = {
+  'RateLimit-Policy': 'required',
+  RateLimit: 'required',
+  'X-RateLimit-Limit': 'required',
+  'X-RateLimit-Remaining': 'required',
+  'X-RateLimit-Reset': 'required',
+  'X-Key-Expires': 'optional',
+};
 
 const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
   Accept: { description: 'With text/html, a page for people.', schema: text(), example: 'text/html' },

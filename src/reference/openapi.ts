@@ -3,7 +3,7 @@
 import { SCOPES } from '../access/api-keys.ts';
 import { PAGE_PARAMETERS } from '../http/declare/list-response.ts';
 import { type BodyDeclaration, type BodyField, mediaTypesOf } from '../http/declare/request-body.ts';
-import { JsonText, ok, type ResponseHeader } from '../http/declare/response.ts';
+import { JsonText, ok } from '../http/declare/response.ts';
 import {
   fullPath,
   type Route,
@@ -22,7 +22,7 @@ import {
   type Schema,
   string,
 } from '../values/schema.ts';
-import { Components, header, type Json, requestHeaders, usage } from './headers.ts';
+import { Components, type Json, type Presences, requestHeaders, responseHeaders, USAGE } from './headers.ts';
 
 // Error responses
 
@@ -55,8 +55,7 @@ interface Refusal {
   readonly description: string;
   /** Example of `detail`. */
   readonly example: string;
-  /** Headers by name; true for headers that are always present. */
-  readonly headers?: { readonly [name in ResponseHeader]?: boolean };
+  readonly headers?: Presences;
 }
 
 /** Error responses by status (docs/api.md#responses-and-errors). */
@@ -65,12 +64,12 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
     description:
       'A parameter, the body or the request itself is wrong; all faults are reported together, by field.',
     example: 'Expected a national ID of exactly 16 digits, or a member id.',
-    headers: { 'X-Access-Receipt': false },
+    headers: { 'X-Access-Receipt': 'optional' },
   },
   401: {
     description: 'No key, or one that is malformed, unknown, expired or disabled.',
     example: 'Invalid API key.',
-    headers: { 'WWW-Authenticate': true },
+    headers: { 'WWW-Authenticate': 'required' },
   },
   403: {
     description:
@@ -78,17 +77,17 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
       'key has no right to export, or the key is restricted: for lookups only, or for some cooperatives ' +
       'only. Resources of other cooperatives are 404, and not in lists. `/me` says what the key may do.',
     example: 'You do not have permission to perform this action.',
-    headers: { 'WWW-Authenticate': false },
+    headers: { 'WWW-Authenticate': 'optional' },
   },
   404: {
     description: 'There is no such resource or page.',
     example: 'Not found.',
-    headers: { 'X-Access-Receipt': false },
+    headers: { 'X-Access-Receipt': 'optional' },
   },
   409: {
     description: 'Another request is being processed. Try again.',
     example: 'A request with this Idempotency-Key is still running.',
-    headers: { 'Retry-After': false },
+    headers: { 'Retry-After': 'optional' },
   },
   410: {
     description: 'The resource no longer exists; the text says what to do.',
@@ -113,44 +112,40 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
   429: {
     description: 'The key has used its requests of the hour or the day.',
     example: 'Request was throttled. Expected available in 57 seconds.',
-    headers: { 'Retry-After': true },
+    headers: { 'Retry-After': 'required' },
   },
   503: {
     description:
       'The service is overloaded or shutting down, the database busy, the disk nearly full, or the ' +
       'access cannot be recorded. Try again.',
     example: 'The database is busy. Try again.',
-    headers: { 'Retry-After': true },
+    headers: { 'Retry-After': 'required' },
   },
 };
 
-/** Error responses before the operation is known, and unexpected errors. */
+/** Refusals before the operation of a request is known, and unexpected errors. */
 const OTHERS: Refusal = {
   description:
     'Any other refusal: 405 (Allow has the methods of the path), 408, 413, 417, 431 or 501 for a request ' +
     'that could not be read as one of this operation, and 500 for an unexpected error, whose details the ' +
     'log of the server has under the X-Request-Id.',
   example: 'A server error occurred.',
-  headers: { Allow: false },
+  headers: { Allow: 'optional' },
 };
 
 function refusal(components: Components, status: number | 'default'): Json {
   const isOther = status === 'default';
   const { description, example, headers = {} } = isOther ? OTHERS : (REFUSALS[status] as Refusal);
-  const headerNames = Object.entries(headers) as [ResponseHeader, boolean][];
   const error = components.schema(ERROR);
   const schema = status === 400 ? { oneOf: [error, components.schema(FIELD_ERRORS)] } : error;
   return components.refer('responses', isOther ? 'Refused' : `Refused${status}`, {
     description,
-    headers: Object.assign(
-      {},
-      ...headerNames.map(([name, isRequired]) => header(components, name, isRequired)),
-    ),
+    headers: responseHeaders(components, headers),
     content: { 'application/json': { schema, example: { detail: example } } },
   });
 }
 
-/** Returns the error statuses that the route may respond with, ascending. */
+/** Returns the statuses of the route's error responses in ascending order. */
 function refusalStatuses(route: Route): number[] {
   const statuses = new Set<number>([400, ...(route.refusals ?? [])]);
   if (route.isAlwaysAnswered !== true) statuses.add(503);
@@ -178,20 +173,20 @@ function contentOf(
 }
 
 function success(components: Components, route: Route, response: SuccessResponse, isCreated: boolean): Json {
-  const { description, isExport, headers = {} } = response;
-  const declared = Object.entries(headers) as [ResponseHeader, 'required' | 'optional'][];
+  const { description, isExport, headers } = response;
+  const presences: Presences = {
+    ...(route.access !== 'public' && USAGE),
+    ...(route.personal !== 'none' && { 'X-Access-Receipt': 'optional' }),
+    ...(isCreated && route.createsPart !== true && { Location: 'required' }),
+    ...(isCreated && { 'Idempotency-Replayed': 'optional' }),
+    ...headers,
+  };
   const described = {
     description,
-    headers: Object.assign(
-      route.access === 'public' ? {} : usage(components),
-      route.personal === 'none' ? {} : header(components, 'X-Access-Receipt', false),
-      isCreated && route.createsPart !== true ? header(components, 'Location', true) : {},
-      isCreated ? header(components, 'Idempotency-Replayed', false) : {},
-      ...declared.map(([name, presence]) => header(components, name, presence === 'required')),
-    ),
+    headers: responseHeaders(components, presences),
     content: contentOf(components, response),
   };
-  // Responses with a title become components, because several operations share them.
+  // If the schema has a title, several operations share the response, so it becomes a component.
   const { title } = response.schema;
   return isCreated || isExport === true || typeof title !== 'string'
     ? described
@@ -201,11 +196,7 @@ function success(components: Components, route: Route, response: SuccessResponse
 const notModified = (components: Components): Json =>
   components.refer('responses', 'NotModified', {
     description: 'The resource is in a state that If-None-Match lists. No content.',
-    headers: {
-      ...usage(components),
-      ...header(components, 'ETag', true),
-      ...header(components, 'X-Access-Receipt', false),
-    },
+    headers: responseHeaders(components, { ...USAGE, ETag: 'required', 'X-Access-Receipt': 'optional' }),
   });
 
 function responsesOf(components: Components, route: Route): Json {
@@ -335,7 +326,7 @@ function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch }: Bod
   return { ...objectWith(all, required, { title }), additionalProperties: false, ...ofWhichOne };
 }
 
-/** Returns an example body with every field; for a patch, only `status` if the body has a status. */
+/** Returns an example with every field. The example of a patch with a status has only the status. */
 export function exampleOfBody({ fields, isPatch }: BodyDeclaration): { readonly [name: string]: unknown } {
   const all = Object.values(fields).map(({ name, schema }) => [name, exampleOf(schema)] as const);
   const changed = all.filter(([name]) => name === 'status');

@@ -92,7 +92,7 @@ function prefersHtml(header: string | undefined): boolean {
 
 /** Placeholders for the addresses in the rendered reference. */
 const PLACES: Addresses = { baseUrl: 'https://base-address.invalid', prefix: '/prefix-of-paths.invalid' };
-/** Fastest level of gzip: a third of the time of the default level, for a page of 25 KB. */
+/** Fastest level of gzip, which takes a third of the time of the default level. */
 const FASTEST = { level: 1 };
 
 interface Rendered {
@@ -116,8 +116,8 @@ export function pageRoutes(
   let last: Rendered | undefined;
 
   /**
-   * Renders the reference once, and inserts the base address of a request. Clients choose that address by
-   * their Host header, so only the last one is cached.
+   * Renders the reference once, and inserts the base address of each request. Clients choose this address by
+   * their Host header, so only the page with the last address is cached.
    */
   function reference(addresses: Addresses): Rendered {
     const { baseUrl, prefix } = addresses;

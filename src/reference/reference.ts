@@ -33,7 +33,7 @@ export const isExport = ({ access }: Route): boolean =>
 /** Quotes a text as one word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Returns a curl command that takes the key from the variable KEY, with the route's examples. */
+/** Returns a curl command with the route's examples. The command takes the key from the variable KEY. */
 function curlLine(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const parts = [
@@ -61,7 +61,7 @@ const indented = (lines: readonly string[], by: string): string =>
     .map((line) => `${by}${line}\n`)
     .join('');
 
-/** Returns a program that uses only the standard library (docs/clients.md#python). */
+/** Returns a program for Python's standard library (docs/clients.md#python). */
 function pythonProgram(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const isCreating = 'creation' in route;
@@ -132,9 +132,6 @@ const breakable = (path: string): HtmlValue =>
 
 const nameOf = ({ method }: Route, path: string): Html =>
   html`<span class="method ${method.toLowerCase()}">${method}</span> <code>${breakable(path)}</code>`;
-
-/** Returns method and path, without the prefix of the API. */
-const shortNameOf = (route: Route): Html => nameOf(route, route.path);
 
 function operationSection(route: Route, description: Description, baseUrl: string): Html {
   const path = fullPath(route);
@@ -252,13 +249,6 @@ export interface Addresses {
   readonly prefix: string;
 }
 
-interface Group {
-  readonly anchor: string;
-  readonly title: string;
-  readonly description: string;
-  readonly routes: readonly Route[];
-}
-
 const BEFORE = { keys: 'Keys', scopes: 'Scopes', rules: 'Conventions' };
 const BEHIND = { webhooks: 'Webhooks', statuses: 'Errors', headers: 'Headers', objects: 'Objects' };
 
@@ -295,7 +285,7 @@ ${objects(description)}
 }
 
 /** Returns the routes with a tag, exports last. */
-const groupOf = ({ name, description }: Description['tags'][number], routes: readonly Route[]): Group => ({
+const groupOf = ({ name, description }: Description['tags'][number], routes: readonly Route[]) => ({
   anchor: `about-${name}`,
   title: name.charAt(0).toUpperCase() + name.slice(1),
   description,
@@ -307,17 +297,20 @@ const links = (titles: { readonly [anchor: string]: string }): Html =>
     ([anchor, title]) => html`<li><a href="#${anchor}">${title}</a></li>`,
   )}</ul>`;
 
-const contents = (groups: readonly Group[], prefix: string): Html => html`<nav aria-label="Contents">
+const contents = (
+  groups: readonly ReturnType<typeof groupOf>[],
+  prefix: string,
+): Html => html`<nav aria-label="Contents">
 <p><a href="${prefix}/">Cooperative registry</a></p>
 <label class="filter" hidden>Filter operations <input type="search" autocomplete="off" spellcheck="false">
 <output></output></label>
 ${links(BEFORE)}
 ${groups.map(
   ({ anchor, title, routes }) => html`<p><a href="#${anchor}">${title}</a></p>
-<ul>${routes.map(
-    (route) =>
-      html`<li data-words="${route.summary}"><a href="#${route.operationId}">${shortNameOf(route)}</a></li>`,
-  )}</ul>
+<ul>${routes.map((route) => {
+    const link = html`<a href="#${route.operationId}">${nameOf(route, route.path)}</a>`;
+    return html`<li data-words="${route.summary}">${link}</li>`;
+  })}</ul>
 `,
 )}${links(BEHIND)}
 </nav>`;
@@ -365,14 +358,14 @@ function headers({ components }: Description): Html {
   const meanings = Object.entries(components.headers).map(
     ([name, { description }]) => [name.replace('-Optional', ''), description] as const,
   );
-  // The required and the optional component of a header have equal descriptions.
+  // A header may have a required and an optional component. Their descriptions are equal.
   const byName = new Map(meanings);
   const lines = [...byName].map(([name, description]) => entry(name, undefined, [], withCode(description)));
   return html`<h2 id="headers">${BEHIND.headers}</h2>
 ${entries(lines)}`;
 }
 
-/** True for schemas of responses; schemas of bodies are shown with their operations. */
+/** False for schemas of bodies, because the page shows them with their operations. */
 const isShown = ({ title = '' }: Described): boolean => !title.endsWith('Body') && title !== 'Ignored';
 
 const objects = ({

@@ -1,6 +1,5 @@
 /** Renders schemas as HTML: each field with type, choices and meaning. */
 
-import type { SuccessResponse } from '../http/declare/route.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';
 
 // The parts of the OpenAPI description that the reference reads
@@ -18,7 +17,6 @@ export interface Described {
   readonly deprecated?: boolean;
   readonly minimum?: number;
   readonly maxLength?: number;
-  readonly maxItems?: number;
   readonly items?: Described;
   readonly anyOf?: readonly Described[];
   readonly oneOf?: readonly Described[];
@@ -26,7 +24,6 @@ export interface Described {
   readonly required?: readonly string[];
   readonly properties?: { readonly [name: string]: Described };
   readonly additionalProperties?: Described | false;
-  readonly propertyNames?: Described;
   readonly readOnly?: boolean;
 }
 
@@ -39,10 +36,6 @@ interface DescribedParameter {
   readonly deprecated?: boolean;
 }
 
-interface DescribedHeader {
-  readonly description: string;
-}
-
 export interface DescribedResponse {
   readonly description: string;
   readonly headers?: { readonly [name: string]: unknown };
@@ -51,14 +44,7 @@ export interface DescribedResponse {
 
 export interface Operation {
   readonly parameters?: readonly (DescribedParameter | Reference)[];
-  readonly requestBody?: {
-    readonly content: {
-      readonly [type: string]: {
-        readonly schema: Described;
-        readonly example: SuccessResponse['example'];
-      };
-    };
-  };
+  readonly requestBody?: { readonly content: { readonly [type: string]: { readonly schema: Described } } };
   readonly responses: { readonly [status: string]: DescribedResponse | Reference };
 }
 
@@ -67,13 +53,13 @@ interface Reference {
 }
 
 export interface Description {
-  readonly info: { readonly version: string; readonly description: string };
+  readonly info: { readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
   readonly components: {
     readonly schemas: { readonly [name: string]: Described };
     readonly parameters: { readonly [name: string]: DescribedParameter };
-    readonly headers: { readonly [name: string]: DescribedHeader };
+    readonly headers: { readonly [name: string]: { readonly description: string } };
     readonly responses: { readonly [name: string]: DescribedResponse };
   };
 }
@@ -92,7 +78,7 @@ export const resolve = <Part extends object>(
 
 type Schemas = Description['components']['schemas'];
 
-/** Maximum length of a shown pattern; longer patterns are omitted because they are hard to read. */
+/** Maximum length of a shown pattern. Longer patterns are hard to read, and are omitted. */
 const MAX_PATTERN = 40;
 
 /** Renders text in which backticks mark code. */
@@ -121,7 +107,7 @@ export function typeOf(schema: Described): Html {
   return html`${plain === 'string' ? textType(schema) : numberType(plain, schema)}${orNull}`;
 }
 
-/** Removes duplicates, such as two texts that differ in their patterns. */
+/** Removes repeated descriptions, for example of two texts that differ only in their patterns. */
 const distinct = (types: readonly Html[]): Html[] => [
   ...new Map(types.map((type) => [String(type), type])).values(),
 ];
@@ -139,7 +125,7 @@ const numberType = (type: string, { minimum }: Described): string => {
 const mapOf = ({ additionalProperties }: Described): HtmlValue =>
   additionalProperties ? html`object of ${typeOf(additionalProperties)} by name` : 'object';
 
-/** Returns the explanation of a field or parameter: meaning, choices, pattern, default. */
+/** Explains a field or parameter: meaning, choices, pattern, default. */
 export function meaningOf(schema: Described, description = schema.description): Html {
   const { pattern, default: fallback } = schema;
   const choices = choicesIn(schema).filter((choice) => choice !== null);

@@ -118,7 +118,7 @@ const HEADERS: { readonly [name in ResponseHeader]: Json } = {
 /** Names of headers, and whether every response has the header. */
 export type Presences = NonNullable<SuccessResponse['headers']>;
 
-/** Describes the headers of a response. An optional header is another component than the required header. */
+/** Describes the headers of a response. Required and optional headers are different components. */
 export const responseHeaders = (components: Components, presences: Presences): Json =>
   Object.fromEntries(
     Object.entries(presences).map(([name, presence]) => {

@@ -3,7 +3,7 @@
 import { SCOPE_MEANINGS } from '../access/api-keys.ts';
 import { mediaTypesOf } from '../http/declare/request-body.ts';
 import { API_PREFIX, fullPath, type Route, scopesOf } from '../http/declare/route.ts';
-import { type Html, type HtmlValue, html, scriptElement } from '../values/html.ts';
+import { codeElement, type Html, type HtmlValue, html } from '../values/html.ts';
 import { exampleOf } from '../values/schema.ts';
 import { describeApi, exampleOfBody, type OutgoingMessages } from './openapi.ts';
 import {
@@ -264,7 +264,7 @@ export function renderReference(
   const body = html`<a class="skip" href="#start">Skip to the content</a>
 <div class="columns">
 ${contents(groups, prefix)}
-${scriptElement(SCRIPT)}
+${codeElement('script', SCRIPT)}
 <main id="start">
 <h1>Reference of the API</h1>
 <p>Version ${version}, under <code>${baseUrl}${API_PREFIX}</code>. For programs:

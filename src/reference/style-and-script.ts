@@ -1,6 +1,6 @@
 /** Style sheet, script and HTML frame of the pages, for widths from 360 pixels up, and for print. */
 
-import { type Html, html, styleElement, toDocument } from '../values/html.ts';
+import { codeElement, type Html, html, toDocument } from '../values/html.ts';
 
 export const STYLE = `
 :root {
@@ -191,7 +191,7 @@ export const inFrame = (title: string, body: Html): string =>
 <title>${title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,">
-${styleElement(STYLE)}
+${codeElement('style', STYLE)}
 </head>
 <body>
 ${body}

@@ -1,4 +1,4 @@
-/** Interface of the stores of cooperatives, members, loans and payments. */
+/** Store of rows, as the routes of cooperatives, members, loans and payments use it. */
 import type { Awaitable, FieldMessages, Page, PageRequest } from '../values/errors.ts';
 import type { ResponseToSave } from './idempotent-writes.ts';
 

@@ -51,16 +51,15 @@ export function assertTimeZone(file: string, { suffix }: TimeZone): boolean {
 
 const DIGITS = 32;
 
-/** @param secret erasure secret of the registry: 256 random bits created with the registry */
-const registryIdOf = (secret: Uint8Array): string => hash('sha256', secret).slice(0, DIGITS);
-
 /** @returns undefined if there is no readable registry */
 export function readRegistryId(databaseFile: string): string | undefined {
   if (!existsSync(databaseFile)) return undefined;
   try {
-    return withDatabase(databaseFile, { readOnly: true, waitMs: 0 }, (db) =>
-      registryIdOf(db.value<Buffer>('SELECT secret FROM main.erasure_secrets WHERE id = 1')),
-    );
+    return withDatabase(databaseFile, { readOnly: true, waitMs: 0 }, (db) => {
+      // 256 random bits that were created with the registry.
+      const secret = db.value<Buffer>('SELECT secret FROM main.erasure_secrets WHERE id = 1');
+      return hash('sha256', secret).slice(0, DIGITS);
+    });
   } catch {
     return undefined;
   }

@@ -83,7 +83,6 @@ export class Storage {
   readonly scheduler: EndOfIteration;
   readonly measureCommit: CommitMeasure | undefined;
   readonly monotonicMs: () => number;
-  /** Undefined for the zone that is stored in the registry. */
   readonly configuredZone: TimeZone | undefined;
   private isInZone = false;
 

@@ -75,7 +75,7 @@ export function parseDate(text: string): string | FieldError {
   return text < FIRST_DATE ? EARLY_ERROR : text;
 }
 
-/** Validates a date that must not be after today. @param today `YYYY-MM-DD` */
+/** @param today `YYYY-MM-DD` */
 export function parsePastDate(text: string, today: string): string | FieldError {
   const date = parseDate(text);
   return typeof date === 'string' && date > today ? FUTURE_ERROR : date;
@@ -152,6 +152,5 @@ export function formatDateTime(epochSeconds: number, zone: TimeZone): string {
   return `${dayText(day)}T${time}${zone.suffix}`;
 }
 
-/** Returns the `YYYY-MM-DD` of an instant in the time zone. */
 export const formatDate = (epochSeconds: number, zone: TimeZone): string =>
   dayText(Math.floor((epochSeconds + zone.offsetSeconds) / DAY_SECONDS));

@@ -56,7 +56,6 @@ export type ValueKind =
 export const FIELD_GROUPS = ['identity', 'contact', 'financials'] as const;
 export type FieldGroup = (typeof FIELD_GROUPS)[number];
 
-/** Field, declared under the name of its property in code. */
 export type Field = ValueKind & {
   readonly description: string;
   /** Label on the desk, also accepted as a heading in files. */
@@ -114,7 +113,6 @@ type KnownValue<F> = F extends { readonly choices: readonly (infer Choice)[] }
     ? number
     : string;
 
-/** Type of a field's stored value. */
 type ValueOf<F> = KnownValue<F> | (F extends { readonly isNullable: true } ? null : never);
 
 export type ValuesOf<Declared extends Fields> = {
@@ -149,7 +147,6 @@ export type NamedField<F extends Field = Field> = F & {
   readonly property: string;
   /** Name in bodies, files and the history. */
   readonly name: string;
-  /** Column in the table. */
   readonly column: string;
 };
 

@@ -87,16 +87,10 @@ export function html(literals: TemplateStringsArray, ...values: readonly HtmlVal
   return new Html(literals[0] + parts.join(''));
 }
 
-/** @param css styles of this program, never from input, because styles cannot be escaped */
-export function styleElement(css: string): Html {
-  if (css.includes('</')) throw new Error('A style must not end its own element.');
-  return new Html(`<style>${css}</style>`);
-}
-
-/** @param script script of this program, never from input, because scripts cannot be escaped */
-export function scriptElement(script: string): Html {
-  if (script.includes('</')) throw new Error('A script must not end its own element.');
-  return new Html(`<script>${script}</script>`);
+/** @param code code of this program, never from input, because styles and scripts cannot be escaped */
+export function codeElement(name: 'style' | 'script', code: string): Html {
+  if (code.includes('</')) throw new Error(`A ${name} must not end its own element.`);
+  return new Html(`<${name}>${code}</${name}>`);
 }
 
 export const toDocument = (page: Html): string => `<!doctype html>\n${page}\n`;

@@ -40,12 +40,11 @@ export class Message {
     this.values = values;
   }
 
-  /** Returns the English text. */
   toString(): string {
     return compose(this, ENGLISH);
   }
 
-  /** Returns the English text, because JSON documents are for programs. */
+  /** Returns English, because JSON documents are for programs. */
   toJSON(): string {
     return this.toString();
   }

@@ -91,7 +91,6 @@ export function nullable<T>(schema: Schema<T>, keywords: Annotations = {}): Sche
   };
 }
 
-/** Returns the keywords that mark a schema, parameter or operation as deprecated. */
 export const deprecationKeywords = (deprecation: Deprecation | undefined): Schema =>
   deprecation === undefined ? {} : { deprecated: true, 'x-deprecation': deprecation };
 

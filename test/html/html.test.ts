@@ -1,7 +1,7 @@
 /** Templates of HTML: no value becomes markup. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { html, styleElement, toDocument } from '../../src/values/html.ts';
+import { codeElement, html, toDocument } from '../../src/values/html.ts';
 
 test('every character that means something in HTML is escaped, in text and in attributes', () => {
   const hostile = `"><script>alert('1')</script>&amp;`;
@@ -54,9 +54,9 @@ test('a value where escaping does not help is refused', () => {
   assert.throws(() => html`<p onclick="${'x'}">`, /attribute onclick/);
   assert.throws(() => html`<p class="a" style="color: ${'x'}">`, /attribute style/);
   assert.throws(() => html`<p title="${html`<b>`}">`, /takes a text or a number/);
-  assert.throws(() => styleElement('</style><script>'), /must not end/);
+  assert.throws(() => codeElement('style', '</style><script>'), /must not end/);
   assert.equal(String(html`<style>a > b {}</style><p>${'x'}</p>`), '<style>a > b {}</style><p>x</p>');
-  assert.equal(String(html`${styleElement('p > a {}')}`), '<style>p > a {}</style>');
+  assert.equal(String(html`${codeElement('style', 'p > a {}')}`), '<style>p > a {}</style>');
 });
 
 test('a document begins with its type', () => {

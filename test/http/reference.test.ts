@@ -14,7 +14,7 @@ import { pageRoutes } from '../../src/reference/reference-routes.ts';
 import { SCRIPT } from '../../src/reference/style-and-script.ts';
 import { createRoutes } from '../../src/routes.ts';
 import { packageVersion } from '../../src/runtime/process.ts';
-import { scriptElement } from '../../src/values/html.ts';
+import { codeElement } from '../../src/values/html.ts';
 import { exampleOf } from '../../src/values/schema.ts';
 import { WEBHOOK_MESSAGES, WEBHOOKS_DESCRIBED } from '../../src/webhooks/webhook-reference.ts';
 import { startApp, type TestApp, temporaryFolder } from '../support/app.ts';
@@ -185,7 +185,7 @@ test('what a declaration says is shown as text', () => {
   assert.ok(first);
   const page = renderReference([{ ...first, summary: '<img src=x onerror=alert(1)>' }], '"><script>', AT);
   assert.ok(page.includes('&lt;img src=x onerror=alert(1)&gt;'));
-  assert.doesNotMatch(page.replace(String(scriptElement(SCRIPT)), ''), /<img|<script/);
+  assert.doesNotMatch(page.replace(String(codeElement('script', SCRIPT)), ''), /<img|<script/);
 });
 
 const MEMBER = { identity_card: '1198589000123158', member_code: 'M-1', full_name: 'Uwase' };

@@ -8,7 +8,7 @@ import type { ApiRequest, RequestHeader, SuccessResponse } from './route.ts';
 /** Text of a resource in a response, with the tag of this text. */
 export interface Representation {
   readonly text: string;
-  /** Strong entity tag for the `ETag` header, which changes whenever the text changes. */
+  /** Strong entity tag for the `ETag` header. The tag changes whenever the text changes. */
   readonly tag: string;
   /** Data subject, if the resource shows a person. */
   readonly subject?: Subject | undefined;
@@ -29,7 +29,6 @@ export const representCounted = (text: string, values: string, count: number): R
   tag: `"${digest(values)}.${count}"`,
 });
 
-/** Declares a response that shows one resource and has an entity tag. */
 export const taggedResponse = (description: string, schema: Schema): SuccessResponse => ({
   description,
   schema,
@@ -56,7 +55,8 @@ export const taggedCreated = (path: string, { text, tag, subject }: Representati
  */
 export function readTagged(request: Pick<ApiRequest, 'incoming'>, current: Representation): ApiResponse {
   const tags = readTags(request, 'If-None-Match');
-  const isKnown = tags === '*' || tags?.some((tag) => withoutWeakness(tag) === current.tag) === true;
+  // A weak tag begins with W/.
+  const isKnown = tags === '*' || tags?.some((tag) => tag.replace(/^W\//, '') === current.tag) === true;
   return isKnown
     ? { status: 304, body: undefined, headers: { ETag: current.tag }, subject: current.subject }
     : taggedOk(current);
@@ -84,8 +84,6 @@ export function readIfMatch<T>(
 
 /** Removes the count from a tag of `representCounted`. */
 const firstPart = (tag: string): string => tag.replace(/\.[0-9]+"$/, '"');
-
-const withoutWeakness = (tag: string): string => (tag.startsWith('W/') ? tag.slice(2) : tag);
 
 const ONE_TAG = '(?:W/)?"[!#-~\\x80-\\xff]*"';
 const TAGS = new RegExp(`^[ \\t,]*${ONE_TAG}(?:[ \\t]*,[ \\t,]*${ONE_TAG})*[ \\t,]*$`);

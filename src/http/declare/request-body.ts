@@ -36,12 +36,10 @@ export async function readBody(
   declared: Pick<BodyDeclaration, 'isPatch'>,
 ): Promise<Uint8Array> {
   if (isTooLarge(incoming)) throw bodyTooLarge();
-  if (!hasBody(incoming)) return NO_BYTES;
+  if (!hasBody(incoming)) return new Uint8Array();
   refuseMediaType(incoming, mediaTypesOf(declared));
   return readBytes(incoming);
 }
-
-const NO_BYTES = new Uint8Array();
 
 export const isTooLarge = (incoming: IncomingMessage): boolean =>
   Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES;
@@ -112,14 +110,14 @@ export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
   try {
     text = utf8.decode(bytes);
-  } catch (cause) {
-    throw new HttpError(400, 'JSON parse error - the body is not valid UTF-8.', {}, { cause });
+  } catch {
+    throw badRequest('JSON parse error - the body is not valid UTF-8.');
   }
   if (isTooDeep(text)) throw badRequest(`JSON parse error - nested deeper than ${MAX_DEPTH} levels.`);
   try {
     return JSON.parse(text);
   } catch {
-    // No `cause`: V8's message quotes the body.
+    // V8's message quotes the body.
     throw badRequest(`JSON parse error${positionOfFault(text)}.`);
   }
 }
@@ -153,7 +151,6 @@ function positionOfFault(text: string): string {
 // Parser of POST, PUT and PATCH bodies
 
 export interface BodyField extends FieldKind {
-  /** Name in the body. */
   readonly name: string;
   /** `nullable` and `default` fields may be omitted; only a `nullable` field may be null. */
   readonly presence: 'required' | 'nullable' | 'default';
@@ -183,9 +180,6 @@ export interface BodyDeclaration<Body = unknown> {
 
 export const mediaTypesOf = ({ isPatch }: Pick<BodyDeclaration, 'isPatch'>): readonly string[] =>
   isPatch === true ? ['application/json', 'application/merge-patch+json'] : ['application/json'];
-
-const REQUIRED = 'This field is required.';
-const NOT_NULL = 'This field may not be null.';
 
 /**
  * Checks a parsed JSON body against its declared fields.
@@ -219,10 +213,11 @@ export function parseBody<Body>(
 
 function parseField(field: BodyField, value: unknown, context: FieldContext): unknown {
   if (value === undefined) {
-    if (field.presence === 'required') return new FieldError(REQUIRED);
+    if (field.presence === 'required') return new FieldError('This field is required.');
     return field.presence === 'nullable' ? null : field.fallback;
   }
-  if (value === null) return field.presence === 'nullable' ? null : new FieldError(NOT_NULL);
+  if (value === null)
+    return field.presence === 'nullable' ? null : new FieldError('This field may not be null.');
   return field.parse(value, context);
 }
 

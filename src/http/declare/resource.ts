@@ -1,4 +1,4 @@
-/** Routes of the resources cooperatives, members, loans and payments: list, create, read, replace, change. */
+/** Makes the routes of cooperatives, members, loans and payments: list, create, read, replace, change. */
 
 import type { ApiKey, StoreOf, Visible } from '../../access/api-keys.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';

@@ -98,13 +98,8 @@ export class HttpError extends Error {
   /** Body to use instead of `{"detail": …}`. */
   readonly body: object | undefined;
 
-  constructor(
-    status: number,
-    detail: string,
-    headers: Headers = {},
-    { body, ...options }: ErrorOptions & { body?: object } = {},
-  ) {
-    super(detail, options);
+  constructor(status: number, detail: string, headers: Headers = {}, body?: object) {
+    super(detail);
     this.name = 'HttpError';
     this.status = status;
     this.headers = headers;

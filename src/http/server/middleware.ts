@@ -24,10 +24,9 @@ import {
 import type { ApiRequest, Middleware } from '../declare/route.ts';
 import { scopesOf } from '../declare/route.ts';
 import { clientAddressText, restrict } from './key-allowlists.ts';
-import type { OverloadGuard } from './refuse-overload.ts';
 
 interface MiddlewareDependencies {
-  readonly overload: Pick<OverloadGuard, 'refuse'>;
+  readonly overload: { readonly refuse: Middleware };
   readonly keys: Pick<ApiKeyStore, 'findBySecret'>;
   readonly trustedProxies: AddressBlocks;
   readonly limiter: RateLimiter;

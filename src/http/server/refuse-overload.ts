@@ -96,8 +96,6 @@ const OVERLOADED = refusal(
 /** Milliseconds of a hold. Less than Retry-After, so that a client that obeys the header does not wait. */
 const HELD_MS = 2_900;
 
-export type OverloadGuard = ReturnType<typeof openOverloadGuard>;
-
 /** Refuses nothing before `start` is called. */
 export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
   const overload = new Overload(clock.monotonicMs());

@@ -29,13 +29,12 @@ interface SenderDependencies {
   readonly clock: Clock;
   /** True if connections should end after their current response. */
   readonly isDraining: () => boolean;
-  /** Without this, access to personal data is not recorded. */
+  /** Without a recording, accesses to personal data are not recorded. */
   readonly recording?: Recording | undefined;
 }
 
 interface Recording {
   readonly ledger: AccessLedger;
-  /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: AddressBlocks;
 }
 
@@ -221,7 +220,7 @@ const PARTS_AT_ONCE = 20;
 
 /** Returns a function that sends a response in parts. If a part fails, the response is truncated there. */
 export function createPartSender() {
-  /** Functions that each let one response send its next part, in order. */
+  /** Functions that are called in order. Each lets one response send its next part. */
   let ready: (() => void)[] = [];
 
   function sendSome(): void {
@@ -302,7 +301,6 @@ function subjectOf(request: ApiRequest, { status, subject, body }: ApiResponse):
     : { ...subject, identityCards: [requested, ...identityCards] };
 }
 
-/** Returns the national ID in the path or query of a request. */
 function requestedIdentityCard({ params, query }: ApiRequest): string | undefined {
   for (const name in params) if (isIdentityCard(params[name] as string)) return params[name];
   const { identity_card: filter } = query;

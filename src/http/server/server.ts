@@ -4,6 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -25,8 +26,6 @@ import { failBody } from '../declare/request-body.ts';
 import { badRequest, bodyTooLarge, HttpError, IS_FOLLOWED } from '../declare/response.ts';
 import { METHODS } from '../declare/route.ts';
 import { EXPECTS_CONTINUE, type Handler } from './request-lifecycle.ts';
-
-// Timeouts for sending a request, reading its response, and between requests
 
 /** Timeouts after which a slow client is disconnected. */
 export interface ServerTimeouts {
@@ -483,14 +482,11 @@ export class Connection {
 const CAN_SHARE = process.platform === 'linux';
 const LISTENERS = 16;
 
-const listening = (server: SocketServer, options: ListenOptions): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+/** @throws (as rejection) the system's error if it is impossible to listen */
+async function listening(server: SocketServer, options: ListenOptions): Promise<void> {
+  server.listen(options);
+  await once(server, 'listening');
+}
 
 const closed = (server: SocketServer): Promise<void> =>
   new Promise((resolve) => server.close(() => resolve()));

@@ -345,7 +345,7 @@ function readIdentityCards(body: unknown, context: FieldContext): readonly strin
     earlier.add(item);
   }
   if (Object.keys(byIndex).length > 0)
-    throw new HttpError(400, EXPECTED_NATIONAL_ID, {}, { body: { identity_cards: byIndex } });
+    throw new HttpError(400, EXPECTED_NATIONAL_ID, {}, { identity_cards: byIndex });
   return list as readonly string[];
 }
 

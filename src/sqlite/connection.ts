@@ -187,7 +187,7 @@ export class Transactions {
     try {
       this.run('ROLLBACK');
     } catch {
-      // The original error matters more, and no other transaction begins before this one has ended.
+      // The original error matters more. SQLite refuses to begin a transaction while this one is open.
     }
   }
 }

@@ -99,7 +99,7 @@ export class GroupCommit {
     });
   }
 
-  /** Runs the queued writes, and refuses those that would have to wait for a lock. */
+  /** Runs the queued writes, and refuses the writes that would have to wait for a lock. */
   close(): void {
     clearTimeout(this.timer);
     this.flush();

@@ -5,7 +5,7 @@ import { StorageError } from './storage-error.ts';
 
 const codeOf = (error: unknown): string => (error instanceof Database.SqliteError ? error.code : '');
 
-/** True if another process holds the lock. */
+/** True if another process has the lock. */
 export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
 
 /** True if the disk is full or refuses writes. In this case nothing of the transaction was stored. */

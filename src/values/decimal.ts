@@ -26,8 +26,8 @@ const DECIMAL = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
 const NOT_A_NUMBER = new FieldError('A valid number is required.');
 
 /**
- * Parses a decimal text such as `1250000.5` to minor units. Refuses too many fraction digits, even zeros,
- * because they do not show what the sender means.
+ * Parses a decimal text such as `1250000.5` to minor units. Refuses a text with too many fraction digits,
+ * even zeros, because the intention of the sender is unclear.
  */
 export function parseDecimal(text: string, kind: DecimalKind): number | FieldError {
   const match = DECIMAL.exec(text);

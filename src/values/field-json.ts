@@ -57,7 +57,7 @@ export interface FieldContext {
 export interface FieldKind {
   /** Schema in responses. */
   readonly schema: Schema;
-  /** Schema in bodies, if bodies accept more than responses show; by default, `schema`. */
+  /** Schema in bodies, if bodies accept values in further forms; by default, `schema`. */
   readonly bodySchema?: Schema;
   readonly deprecated?: Deprecation;
   /** Validates a value other than null and undefined. @returns the value to store */

@@ -43,7 +43,7 @@ export const ID_FILTER: QueryParameter<readonly number[]> = {
 
 const WHOLE_NUMBER = /^[0-9]+$/;
 
-/** Values above the maximum are reduced to it. @param bounds inclusive */
+/** A value above the maximum is replaced by the maximum. @param bounds inclusive */
 export const wholeNumber = (
   description: string,
   bounds: { readonly minimum: number; readonly maximum: number; readonly default?: number },

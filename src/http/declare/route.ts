@@ -53,8 +53,9 @@ export function scopesOf({ access }: Pick<Route, 'access'>): readonly Scope[] {
 }
 
 /**
- * Personal data in successful responses: the number of persons, and the largest set of groups of fields. Such
- * responses name their data subjects (`ApiResponse.subject`), and each access is recorded.
+ * Personal data in successful responses: the number of persons, and all groups of fields that a response may
+ * show. Responses with personal data name their data subjects (`ApiResponse.subject`), and each access is
+ * recorded.
  */
 export type Personal =
   | 'none'
@@ -129,7 +130,7 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly access: Access;
   readonly narrowed: Narrowing;
   readonly personal: Personal;
-  /** Scopes that are not required, but with which the response shows more. */
+  /** Scopes that are not required, but let the response show further data. */
   readonly optionalScopes?: readonly Scope[];
   readonly params?: { readonly [name: string]: Parameter };
   readonly query?: Query;
@@ -170,7 +171,7 @@ export type Route<Query extends QueryParameters = QueryParameters> =
   | AskingRoute<Query>
   | HandlingRoute<Query>;
 
-/** Returns all headers that a route reads, including those that the stages before the handler read. */
+/** Returns the request headers that the handler or an earlier stage reads. */
 export const requestHeadersOf = (route: Route): readonly RequestHeader[] => [
   ...('creation' in route ? (['Idempotency-Key'] as const) : []),
   ...(route.requestHeaders ?? []),

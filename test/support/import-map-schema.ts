@@ -1,13 +1,9 @@
 /** The committed import-map.schema.json: what the columns declare, and the program that writes it. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { ENCODINGS } from '../../src/import/files/records.ts';
 import { DATE_ORDERS } from '../../src/import/reading/cell-context.ts';
-import {
-  DECIMAL_MARKS,
-  ENCODINGS,
-  type MAP_KEYS,
-  MAX_HEADER_LINE,
-} from '../../src/import/reading/file-layout.ts';
+import { DECIMAL_MARKS, type MAP_KEYS, MAX_HEADER_LINE } from '../../src/import/reading/file-layout.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from '../../src/import/table/columns.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';
 

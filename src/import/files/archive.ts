@@ -7,10 +7,10 @@ import { type Entry, fromFdPromise } from 'yauzl';
 
 /** Maximum size of all parts when unpacked, because a small archive may unpack to any size. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
-/** Maximum length of a text, twice that of Excel. Any number of cells may refer to the same text. */
+/** Maximum length of a text: twice the maximum in Excel. Any number of cells may refer to one text. */
 export const MAX_TEXT_CHARACTERS = 65_535;
 export const LONG_TEXT = `a text of more than ${MAX_TEXT_CHARACTERS} characters`;
-/** Maximum number of parts. A workbook has a few for each sheet and picture. */
+/** Maximum number of parts. A workbook has a few parts for each sheet and picture. */
 const MAX_PARTS = 10_000;
 
 const DAMAGED = 'The workbook is damaged. Open it in a spreadsheet, save it as .xlsx and import it again.';
@@ -18,7 +18,7 @@ const TOO_LARGE =
   'The workbook unpacks to more than 256 MB. Save the sheet as "CSV UTF-8" and import that file.';
 export const PASSWORD = 'The workbook has a password. Remove it, save the workbook and import it again.';
 
-/** Thrown if a workbook cannot be read, with a message for the operator. */
+/** Thrown if a workbook cannot be read. The message is for the operator. */
 export class UnreadableWorkbook extends Error {
   /** Row number of the fault; undefined for the row that is being read. */
   readonly line: number | undefined;
@@ -47,11 +47,12 @@ export async function openArchive(handle: FileHandle) {
   };
   return {
     has: (path: string) => entries.has(path.toLowerCase()),
-    /** Returns the declared size of a part when unpacked, in bytes. */
+    /** Returns the size that a part declares for its unpacked content, in bytes. */
     bytesOf: (path: string) => entryAt(path).uncompressedSize,
     /**
-     * @throws UnreadableWorkbook if the part does not exist or is larger than it declares, and after its last
-     *   byte if its checksum is wrong: yauzl does not check it
+     * Compares the checksum of the part after its last byte, because yauzl does not check it.
+     * @throws UnreadableWorkbook if the part does not exist, is larger than it declares, or has a wrong
+     *   checksum
      */
     async *read(path: string): AsyncGenerator<Buffer> {
       const entry = entryAt(path);
@@ -86,7 +87,7 @@ async function readEntries({ fd }: FileHandle, entries: Map<string, Entry>) {
   return zip;
 }
 
-/** Errors of the disk have a `syscall` and are thrown again; all others mean that the archive is damaged. */
+/** Throws errors of the disk, which have a `syscall`, again. Other errors mean that the archive is damaged. */
 function throwUnreadable(error: unknown): never {
   if (error instanceof UnreadableWorkbook || (error instanceof Error && 'syscall' in error)) throw error;
   throw new UnreadableWorkbook(DAMAGED, { cause: error });
@@ -95,22 +96,22 @@ function throwUnreadable(error: unknown): never {
 // Parsing of a workbook's XML into events, with sax
 
 interface XmlEvents {
-  /** @param name without its namespace prefix */
+  /** @param name name of the element without a namespace prefix */
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   close?(name: string): void;
-  /** Called with a text; several times, piece by piece, for a long text. */
+  /** Called with a text. A long text may come in several calls. */
   text?(text: string): void;
 }
 
-/** Maximum attributes of an element, because sax keeps them in memory. Workbooks use about a dozen. */
+/** Maximum number of attributes of an element, which sax keeps in memory. Workbooks use about a dozen. */
 const MAX_ATTRIBUTES = 1_000;
-/** Maximum depth of elements, because sax keeps open ones in memory. Workbooks use about ten levels. */
+/** Maximum depth of elements, because sax keeps open elements in memory. Workbooks use about ten levels. */
 const MAX_DEPTH = 100;
 
 /**
- * Creates a parser for a part of a workbook in UTF-8, the encoding that Excel and LibreOffice write. Entities
- * that the part declares are errors and are never expanded.
- * @returns a function that takes the part in chunks, then undefined for its end; throws UnreadableWorkbook
+ * Creates a parser for a part of a workbook in UTF-8, the encoding that Excel and LibreOffice write. An entity
+ * that the part itself declares is an error and is never expanded.
+ * @returns a function to call with each chunk of the part, then with undefined; throws UnreadableWorkbook
  */
 export function createXmlReader(events: XmlEvents): (chunk: Buffer | undefined) => void {
   const parser = sax.parser(true, { position: false });
@@ -129,9 +130,7 @@ export function createXmlReader(events: XmlEvents): (chunk: Buffer | undefined) 
     events.close?.(localName(name));
   };
   parser.ontext = parser.oncdata = (text) => events.text?.(text);
-  parser.onerror = (error) => {
-    throw new UnreadableWorkbook(undefined, { cause: error });
-  };
+  parser.onerror = throwUnreadable;
   return (chunk) => {
     try {
       if (chunk !== undefined) parser.write(decoder.decode(chunk, { stream: true }));

@@ -6,10 +6,9 @@ import { type FileFault, type FileRecord, fileFault, HEADER_ROWS, type ScoreHead
 const NEVER_CLOSED = 'A quote (") is opened in this row and never closed.';
 const INSIDE_CELL =
   'A quote (") appears inside a cell. Put the entire cell in quotes and double the inner one ("").';
-/** A cell such as `="1198…"`, which database tools write without outer quotes, is taken literally. */
+/** Matches cells such as `="1198…"`. Database tools write them without outer quotes. */
 const FORMULA = /^="[^"]+"$/;
 
-/** Splits a text into lines, including an incomplete last line. */
 function splitLines(text: string): string[] {
   const lines = text.includes('\r') ? text.split(LINE_END) : text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -32,9 +31,9 @@ export function createCsvRows(separator: string, linesBefore: number) {
 
   return {
     /**
-     * Parses the next part of the file, up to a row that is incomplete or faulty.
+     * Parses the next part of the file, up to an incomplete or faulty row.
      * @param text complete lines
-     * @returns the records, and the fault of the row after them; parsing ends there
+     * @returns the records before a faulty row, and the fault of that row
      */
     read(text: string): { readonly records: FileRecord[]; readonly fault: FileFault | undefined } {
       const unread = rest + text;
@@ -59,7 +58,7 @@ export function createCsvRows(separator: string, linesBefore: number) {
       }
       return { records, fault: undefined };
     },
-    /** Returns the number of the line after the text read so far, including an incomplete last row. */
+    /** Returns the number of the next line of the file. The lines of an incomplete last row count as read. */
     nextLine: () => lines + splitLines(rest).length + 1,
     /** Ends the file. Returns the fault of an incomplete last row, or undefined. */
     end: () => (rest === '' ? undefined : fileFault(lines + 1, NEVER_CLOSED)),
@@ -72,7 +71,7 @@ function addRecord(records: FileRecord[], line: number, lastLine: number, cells:
   records.push(line === lastLine ? { line, cells } : { line, lastLine, cells });
 }
 
-/** Returns the start of the line with the next quote, or the end of the text. @param at start of a line */
+/** Returns the start of the next line with a quote, or the end of the text. @param at start of a line */
 function startOfQuotedLine(text: string, at: number): number {
   const quote = text.indexOf('"', at);
   if (quote < 0) return text.length;
@@ -83,8 +82,8 @@ function startOfQuotedLine(text: string, at: number): number {
 const isLineEnd = (text: string, at: number): boolean => text[at] === '\n' || text[at] === '\r';
 
 /**
- * @returns the cells, the number of line ends inside them and the start of the next row; `open` if the text
- *   ends inside quotes; `broken` if a quote is in the middle of a cell
+ * @returns `cells`, `breaks` (number of line ends inside the cells) and `end` (start of the next row); `open`
+ *   if the text ends inside quotes; `broken` if a quote is in the middle of a cell
  */
 function readRow(text: string, start: number, separator: string) {
   const cells: string[] = [];
@@ -111,7 +110,7 @@ function readRow(text: string, start: number, separator: string) {
   }
 }
 
-/** Returns the position of the quote that ends a cell, skipping doubled quotes; -1 if the text has none. */
+/** Returns the position of the quote that ends a cell; -1 if the text ends first. Skips doubled quotes. */
 function closingQuote(text: string, start: number): number {
   for (let at = start + 1; ; at += 2) {
     at = text.indexOf('"', at);
@@ -123,20 +122,22 @@ function closingQuote(text: string, start: number): number {
 
 export const SEPARATORS = [',', ';', '\t', '|'] as const;
 
-/** Number of rows examined. Several are needed because title rows may precede the header. */
+/** Number of rows that are examined, because title rows may precede the header. */
 const ROWS = 30;
 
 /**
- * Returns the separator with which a row has most known headings. If several are equal, the one with which
- * most rows have the same number of cells wins, then the one with more cells. Commas in titles or decimals
- * are thus not mistaken for separators.
+ * Returns the separator that finds the most known headings in one row. Among equal separators, it prefers the
+ * one with which most rows have the same number of cells, then the one with more cells. Commas in titles or
+ * decimals are thus not mistaken for separators.
  * @param head the beginning of the file
- * @param isComplete true if `head` is the entire file; otherwise its last line may be incomplete
+ * @param isComplete true if `head` is the entire file; otherwise the last line of `head` may be incomplete
  */
 export function detectSeparator(head: string, isComplete: boolean, scoreHeader: ScoreHeader): string {
   let best: { separator: string; marks: readonly number[] } | undefined;
   for (const separator of SEPARATORS) {
-    const rows = firstRows(head, separator);
+    // Broken quotes are reported later, when the file is read.
+    const { records } = createCsvRows(separator, 0).read(head);
+    const rows = records.slice(0, ROWS).map(({ cells }) => cells);
     if (!isComplete && rows.length > 1 && rows.length < ROWS) rows.pop();
     const headings = Math.max(0, ...rows.slice(0, HEADER_ROWS).map(scoreHeader));
     const marks = [headings, ...regularity(rows)];
@@ -145,7 +146,7 @@ export function detectSeparator(head: string, isComplete: boolean, scoreHeader: 
   return best?.separator ?? ',';
 }
 
-/** Returns the number of rows with the most common width, and that width. Ignores rows of one cell. */
+/** Returns the number of rows with the most common width, and this width. Ignores rows of one cell. */
 function regularity(rows: readonly (readonly string[])[]): [number, number] {
   const counts = new Map<number, number>();
   for (const { length } of rows) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
@@ -154,19 +155,13 @@ function regularity(rows: readonly (readonly string[])[]): [number, number] {
   return best;
 }
 
+/** Compares lists of numbers by their first difference. */
 function isGreater(a: readonly number[], b: readonly number[]): boolean {
   const i = a.findIndex((value, place) => value !== b[place]);
   return i >= 0 && (a[i] as number) > (b[i] as number);
 }
 
-/** Returns the first rows that have a value. Broken quotes are reported later, when the file is read. */
-const firstRows = (text: string, separator: string): (readonly string[])[] =>
-  createCsvRows(separator, 0)
-    .read(text)
-    .records.slice(0, ROWS)
-    .map(({ cells }) => cells);
-
-/** Returns the separator named by a first line such as `sep=;`, which Excel writes, or undefined. */
+/** Returns the separator that the first line of a file names, as in `sep=;`, which Excel writes. */
 export function namedSeparator(head: string): string | undefined {
   const [line = ''] = head.split(LINE_END, 1);
   return /^"?sep=([,;\t|])"?$/i.exec(line)?.[1];

@@ -52,8 +52,10 @@ export async function readAroundRows(archive: Archive, path: string) {
         if (name !== 'mergeCell' || merges.length > MAX_MERGES) return;
         const [first = '', last = first] = ref.split(':');
         merges.push({
-          ...{ top: lineOf(first), bottom: lineOf(last) },
-          ...{ left: columnOf(first), right: columnOf(last) },
+          top: lineOf(first),
+          bottom: lineOf(last),
+          left: columnOf(first),
+          right: columnOf(last),
         });
       },
     });
@@ -65,10 +67,10 @@ export async function readAroundRows(archive: Archive, path: string) {
 }
 
 const ROWS = 'sheetData';
-/** Maximum length of the `sheetData` tag, including a namespace prefix. */
+/** Maximum length of the `sheetData` tag with a namespace prefix, in bytes. */
 const LONGEST_TAG = 200;
 
-/** Yields the XML before and after the rows. Skips the rows, which are most of it, without parsing. */
+/** Yields the XML of a sheet before and after the rows. Skips the rows, the largest part, without parsing. */
 async function* withoutRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let part: 'before' | 'rows' | 'after' = 'before';
   let rest: Buffer = Buffer.alloc(0);
@@ -103,7 +105,7 @@ async function* withoutRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   yield rest;
 }
 
-/** Returns the start of the closing tag of the rows, or -1. Texts may contain its name but no `<`. */
+/** Returns the start of the closing tag `</sheetData>`, or -1. A text may contain `sheetData>`, but no `<`. */
 function endOfRows(bytes: Buffer): number {
   for (let at = 0; ; at++) {
     at = bytes.indexOf(`${ROWS}>`, at);
@@ -122,16 +124,16 @@ type StoredCell = ReturnType<typeof startCell>;
 const startCell = ({ r: place, t: type = 'n', s: style }: Readonly<Record<string, string>>) => ({
   /** Cell reference such as `B7`. */
   place,
-  /** Cell type (ECMA-376 part 1, 18.18.11), such as `n` number, `s` shared text, `str` text of a formula. */
+  /** Cell type (ECMA-376 part 1, 18.18.11): `n` for a number, `s` a shared text, `str` a formula's text. */
   type,
-  /** Index of the cell's style. */
+  /** Index in `Workbook.styles`. */
   style: Number(style ?? Number.NaN),
   value: '',
   inlineText: '',
   hasFormula: false,
 });
 
-/** @throws UnreadableWorkbook if a shared text does not exist */
+/** @throws UnreadableWorkbook for the index of a shared text that does not exist */
 function textOf({ type, value, inlineText }: StoredCell, { texts }: Workbook): string {
   switch (type) {
     case 's': {
@@ -177,20 +179,21 @@ function contentOf(cell: StoredCell, workbook: Workbook): CellContent {
 /**
  * Reads the rows of a sheet while unpacking it, and skips empty rows. Yields all rows before a fault, then
  * throws.
- * @param merges in order of their first line
+ * @param merges merged ranges in order of their first line
  * @throws UnreadableWorkbook
  */
 export async function* readExcelRows(
   archive: Archive,
   workbook: Workbook,
   path: string,
-  layout: SheetLayout & { readonly merges: readonly MergedRange[] },
+  layout: SheetLayout,
+  merges: readonly MergedRange[] = [],
 ): AsyncGenerator<{ readonly records: FileRecord[]; readonly unpackedBytes: number }> {
   let records: FileRecord[] = [];
   let cell: StoredCell | undefined;
   let collected: 'value' | 'inlineText' | undefined;
   let isPhonetic = false;
-  /** Column index for the next cell if it has no reference. */
+  /** Column index of the next cell, for a cell without a reference. */
   let next = 0;
   let mergesRead = 0;
   const rows = createSheetRows(layout);
@@ -221,8 +224,8 @@ export async function* readExcelRows(
         rows.add(index, contentOf(cell, workbook));
         cell = undefined;
       } else if (name === 'row') {
-        for (; (layout.merges[mergesRead]?.top ?? MAX_ROW + 1) <= rows.line(); mergesRead++)
-          rows.merge(layout.merges[mergesRead] as MergedRange);
+        for (; (merges[mergesRead]?.top ?? MAX_ROW + 1) <= rows.line(); mergesRead++)
+          rows.merge(merges[mergesRead] as MergedRange);
         const record = rows.end();
         if (record !== undefined) records.push(record);
       }
@@ -245,14 +248,14 @@ export async function* readExcelRows(
   yield { records, unpackedBytes };
 }
 
-/** Returns the line of the next row. Lines must increase; a row without a number follows the last. */
+/** Returns the line of the next row. A row without a number is on the line after the last row. */
 function lineAfter(lastLine: number, number: string | undefined): number {
   const line = number === undefined ? lastLine + 1 : Number(number);
   if (!Number.isInteger(line) || line <= lastLine || line > MAX_ROW) throw new UnreadableWorkbook();
   return line;
 }
 
-/** Returns the column index in a cell reference: 1 for `B7`. */
+/** Returns the column index of a cell reference: 1 for `B7`. */
 function columnOf(place: string): number {
   let column = 0;
   for (let i = 0; i < place.length; i++) {

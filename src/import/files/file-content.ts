@@ -12,8 +12,8 @@ const CARRIAGE_RETURN = 0x0d;
 export const LINE_END = /\r\n|\n|\r/;
 
 /**
- * Returns the end of the last complete line, or 0 if there is none. A CR as the last byte does not count,
- * because it may be the first half of a CRLF.
+ * Returns the end of the last complete line, or 0 without a complete line. A CR as the last byte does not end
+ * a line, because it may be the first half of a CRLF.
  */
 function endOfLastLine(bytes: Buffer): number {
   const feed = bytes.lastIndexOf(LINE_FEED);
@@ -32,7 +32,7 @@ const MARKS: readonly [Encoding, Buffer][] = [
 
 export interface TextEncoding {
   readonly encoding: Encoding;
-  /** Length of the byte order mark; 0 if there is none. */
+  /** Length of the byte order mark; 0 for a file without a mark. */
   readonly markBytes: number;
 }
 
@@ -41,8 +41,9 @@ export const markOf = (encoding: Encoding): Buffer =>
   MARKS.find(([marked]) => marked === encoding)?.[1] ?? Buffer.alloc(0);
 
 /**
- * Returns the encoding named by the byte order mark, or else the fallback. Without either, a file that is
- * mostly UTF-8 is UTF-8, and anything else is Windows-1252, in which all bytes are valid.
+ * Returns the encoding that the byte order mark names, or else the fallback. Without a mark and a fallback, a
+ * file is read as UTF-8 if it is mostly UTF-8. Any other file is read as Windows-1252, in which all bytes are
+ * valid.
  */
 export function encodingOf(content: FileContent, fallback: Encoding | undefined): TextEncoding {
   for (const [encoding, mark] of MARKS)
@@ -51,15 +52,15 @@ export function encodingOf(content: FileContent, fallback: Encoding | undefined)
 }
 
 interface EncodedBytes {
-  /** UTF-8. The bytes may be invalid only if the file itself claims to be UTF-8. */
+  /** Text in UTF-8. Invalid bytes are possible only if the encoding of the file is UTF-8. */
   readonly bytes: Buffer;
   /** Number of bytes of the file up to the end of `bytes`. */
   readonly end: number;
 }
 
 /**
- * Reads a text file as UTF-8, without the byte order mark.
- * @throws FileFault for bytes that are invalid in the encoding; UTF-8 is not checked here
+ * Converts a text file to UTF-8, and leaves out the byte order mark.
+ * @throws FileFault for bytes that are invalid in UTF-16; the bytes of a UTF-8 file are not checked here
  */
 async function* readUtf8(
   handle: FileHandle,
@@ -86,7 +87,7 @@ async function* readUtf8(
   }
 }
 
-/** Decodes the beginning of a text file. Drops an incomplete character at the end. */
+/** Decodes the `head` of a text file. Drops an incomplete character at its end. */
 export function headText({ head }: FileContent, { encoding, markBytes }: TextEncoding): string {
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(head.subarray(markBytes), { stream: true });
 }
@@ -101,8 +102,9 @@ export interface FileContent {
   /** SHA-256 of the file, in hex. */
   readonly sha256: string;
   /**
-   * True if the file is valid UTF-8, or has more characters of several bytes in UTF-8 than invalid ones. Such
-   * characters hardly occur in other encodings, in which all names of a damaged file would be wrong.
+   * True if the file is valid UTF-8, or has more valid characters of several bytes than invalid sequences.
+   * Text in another encoding hardly ever contains valid characters of several bytes. A damaged UTF-8 file has
+   * many of them, and its names would be wrong in any other encoding.
    */
   readonly isMostlyUtf8: boolean;
   readonly hasNul: boolean;
@@ -112,25 +114,29 @@ export interface FileContent {
 export async function scanContent(handle: FileHandle): Promise<FileContent> {
   const hash = createHash('sha256');
   const heads: Buffer[] = [];
-  let [bytes, isText, hasNul] = [0, true, false];
-  let rest: Buffer = Buffer.alloc(0);
+  let [bytes, isValid, hasNul] = [0, true, false];
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const isUtf8Until = (end?: Buffer): boolean => {
+    try {
+      decoder.decode(end, { stream: end !== undefined });
+      return true;
+    } catch {
+      return false;
+    }
+  };
   for await (const read of readBytes(handle, 0)) {
     if (bytes < HEAD_BYTES) heads.push(read.subarray(0, HEAD_BYTES - bytes));
     bytes += read.length;
     hash.update(read);
     hasNul ||= read.includes(0);
-    if (!isText) continue;
-    const joined = rest.length === 0 ? read : Buffer.concat([rest, read]);
-    const length = endOfLastCharacter(joined);
-    isText = isUtf8(joined.subarray(0, length));
-    rest = joined.subarray(length);
+    isValid &&= isUtf8Until(read);
   }
-  isText &&= isUtf8(rest);
-  const isMostlyUtf8 = isText || (!hasNul && (await hasMoreUtf8(handle)));
+  isValid &&= isUtf8Until();
+  const isMostlyUtf8 = isValid || (!hasNul && (await hasMoreUtf8(handle)));
   return { bytes, head: Buffer.concat(heads), sha256: hash.digest('hex'), isMostlyUtf8, hasNul };
 }
 
-/** True if a file has more characters of several bytes in UTF-8 than sequences that are not UTF-8. */
+/** True if a file has more characters of several bytes than sequences that are invalid in UTF-8. */
 async function hasMoreUtf8(handle: FileHandle): Promise<boolean> {
   const decoder = new TextDecoder();
   let surplus = 0;
@@ -143,21 +149,11 @@ async function hasMoreUtf8(handle: FileHandle): Promise<boolean> {
   return surplus > 0;
 }
 
-/** Returns the start of a last character that may be incomplete, or the length of the bytes. */
-function endOfLastCharacter(bytes: Buffer): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] as number;
-    if (byte >= 0xc0) return bytes.length - back;
-    if (byte < 0x80) break;
-  }
-  return bytes.length;
-}
-
 /**
- * Reads a file in chunks. Unlike a read stream, leaves the handle open if reading stops early, because
- * rejects read the file again.
+ * Reads a file in chunks. Unlike a read stream, leaves the handle open if the caller stops early. The caller
+ * may then read the file again.
  */
-export async function* readBytes(handle: FileHandle, start: number): AsyncGenerator<Buffer> {
+async function* readBytes(handle: FileHandle, start: number): AsyncGenerator<Buffer> {
   for (let position = start; ; ) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, position);
     if (bytesRead === 0) return;
@@ -166,14 +162,14 @@ export async function* readBytes(handle: FileHandle, start: number): AsyncGenera
   }
 }
 
-// Chunks of a text file in UTF-8, each of which ends at a line end
+// Chunks of a text file in UTF-8. Each chunk ends at a line end.
 
 /** Maximum size of a record. A longer record means that a quote was never closed. */
 export const MAX_RECORD_BYTES = 256 * 1024;
 
 /**
- * Reads a file in chunks of complete lines, each valid UTF-8 by itself.
- * @param nextLine returns the number of the line after the chunks read so far
+ * Reads a text file in chunks of complete lines of valid UTF-8.
+ * @param nextLine returns the number of the line after the chunks that the caller has read
  * @throws FileFault at the first line that is invalid in the encoding or too long
  */
 export async function* readChunks(
@@ -201,7 +197,7 @@ export async function* readChunks(
   if (rest.length > 0) yield* checked(rest);
 }
 
-/** Returns the length of the lines before the first line that is not UTF-8. */
+/** Returns the length of the lines before the first line that is not UTF-8, in bytes. */
 function soundLength(bytes: Buffer): number {
   let sound = 0;
   for (const line of bytes.toString('latin1').match(/[^\r\n]*(?:\r\n|[\r\n]|$)/g) ?? []) {
@@ -222,10 +218,10 @@ export function encodeText(text: string, encoding: Encoding): Buffer {
 
 const WINDOWS_1252 = new TextDecoder('windows-1252');
 
-/** Windows-1252 bytes from 0x80 to 0x9f by character. */
+/** Bytes 0x80 to 0x9f of Windows-1252 by their characters. In Latin-1, these bytes are control characters. */
 const BYTES = new Map(
   Array.from({ length: 0x20 }, (_, i) => [WINDOWS_1252.decode(Buffer.from([0x80 + i])), 0x80 + i]),
 );
 
-/** Encodes a character in Windows-1252; `?` for a character that such a file cannot contain. */
+/** Returns the byte of a character in Windows-1252, or of `?` if the encoding lacks the character. */
 const inWindows = (character: string): string => String.fromCharCode(BYTES.get(character) ?? 0x3f);

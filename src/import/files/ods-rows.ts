@@ -23,9 +23,9 @@ import { numberText, percentText, roundedDate } from './workbook-values.ts';
 
 const CONTENT = 'content.xml';
 
-// Sheets: the archive stores all of them in one part, `content.xml`
+// Sheets. The archive stores all sheets in one part, `content.xml`.
 
-/** Sheet, with its byte range in the part. */
+/** Sheet, with its byte range in `content.xml`. */
 export interface DocumentSheet {
   readonly name: string;
   readonly start: number;
@@ -35,10 +35,10 @@ export interface DocumentSheet {
 /** Maximum number of sheets, because they are kept in memory. */
 const MAX_SHEETS = 10_000;
 const [OPENING, CLOSING] = ['<table:table', '</table:table>'];
-/** Maximum length of the tag that opens a sheet. */
+/** Maximum length of the tag that opens a sheet, in bytes. */
 const LONGEST_TAG = 16_384;
 
-/** Finds the sheets by their tags, without the cost of parsing. @throws UnreadableWorkbook */
+/** Finds the sheets by their tags, because parsing the XML would be slow. @throws UnreadableWorkbook */
 export async function listDocumentSheets(archive: Archive): Promise<DocumentSheet[]> {
   const sheets: DocumentSheet[] = [];
   let open: { name: string; start: number } | undefined;
@@ -65,8 +65,7 @@ export async function listDocumentSheets(archive: Archive): Promise<DocumentShee
     offset += at;
     if (rest.length > LONGEST_TAG) throw new UnreadableWorkbook();
   }
-  // Skips sheets in which LibreOffice caches cells of other files. Their names contain the path of the other
-  // file.
+  // Skips sheets in which LibreOffice caches cells of another file. Their names contain its path.
   return sheets.filter(({ name }) => !/^'.*'#\$/.test(name));
 }
 
@@ -84,7 +83,7 @@ function nameIn(tag: string): string {
 
 const ENTITIES: { readonly [name: string]: string } = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-/** Reads the XML of sheets in one pass over their part. @param sheets in the order of the part */
+/** Reads the XML of sheets in one pass over `content.xml`. @param sheets sheets in the order of the file */
 async function* bytesOf(
   archive: Archive,
   sheets: readonly DocumentSheet[],
@@ -110,7 +109,7 @@ async function* bytesOf(
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** XML elements of a cell's text. Texts of notes and drawings in the cell are skipped. */
+/** XML elements that contain the text of a cell. All other elements, such as notes and drawings, are skipped. */
 const TEXT_ELEMENTS: readonly string[] = ['p', 'span', 'a', 's', 'tab', 'line-break', 'ruby', 'ruby-base'];
 
 const repetitionOf = (attribute: string | undefined): number => {
@@ -121,11 +120,11 @@ const repetitionOf = (attribute: string | undefined): number => {
 
 const WORD = /^\p{L}+$/u;
 
-/** @param shown text that the spreadsheet displays */
+/** @param shown text that the spreadsheet displays in the cell */
 function contentOf(attributes: Attributes, shown: string): CellContent {
   const type = attributes['office:value-type'] ?? attributes['calcext:value-type'];
   const isFormula = attributes['table:formula'] !== undefined;
-  // Older versions of LibreOffice store 0 as the value of an error.
+  // Older versions of LibreOffice store an error as the number 0, and only display `#REF!`.
   if (attributes['calcext:value-type'] === 'error' || (isFormula && isErrorText(shown)))
     return { text: shown, fault: cellError(shown) };
   if (isFormula && type === undefined && shown === '') return { text: '', fault: FORMULA_WITHOUT_VALUE };
@@ -154,7 +153,7 @@ function contentOf(attributes: Attributes, shown: string): CellContent {
   }
 }
 
-/** Converts `PT08H30M00S` to `08:30:00`; returns a duration with other units unchanged. */
+/** Converts a duration such as `PT08H30M00S` to `08:30:00`. Returns any other text unchanged. */
 function timeText(duration: string): string {
   const [, hours, minutes, seconds] = /^PT(\d+)H(\d+)M(\d+)(?:[.,]\d+)?S$/.exec(duration) ?? [];
   if (hours === undefined) return duration;
@@ -163,7 +162,7 @@ function timeText(duration: string): string {
 
 // The rows of a sheet
 
-/** Row stored once with a number of repetitions: a few bytes may represent all rows of a sheet. */
+/** Row that the file stores once with a number of repetitions. A sheet of equal rows takes only a few bytes. */
 interface RepeatedRecord {
   readonly record: FileRecord;
   readonly times: number;
@@ -198,9 +197,9 @@ export async function* readDocumentRows(archive: Archive, sheet: DocumentSheet, 
 }
 
 /**
- * Reads the first rows of all sheets in one pass, because a pass for each sheet would take quadratic time. A
- * fault ends the rows of its sheet, and is reported only when that sheet is read.
- * @param sheets in the order of the part
+ * Reads the first rows of each sheet. One pass reads all sheets, because a pass for each would take quadratic
+ * time. A fault ends the rows of its sheet, and is reported only when that sheet is read.
+ * @param sheets sheets in the order of the file
  */
 export async function* readFirstDocumentRows(
   archive: Archive,
@@ -222,7 +221,7 @@ function createFirstRows() {
   let isComplete = false;
   return {
     rows,
-    /** @param bytes undefined at the end of the sheet */
+    /** @param bytes next chunk of the sheet's XML; undefined at its end */
     write(bytes: Buffer | undefined): void {
       if (isComplete) return;
       try {
@@ -251,11 +250,11 @@ function* batchesOf(rows: readonly RepeatedRecord[]): Generator<FileRecord[]> {
   yield records;
 }
 
-/** Collects the texts of cells, one cell after another. @param line returns the current line */
+/** Collects the texts of cells, one cell after another. @param line returns the number of the current row */
 function createCellText(line: () => number) {
   let text = '';
   let [paragraphs, isInParagraph] = [0, false];
-  /** Nesting depth inside elements that do not belong to the cell's text, such as notes. */
+  /** Nesting depth inside elements that are skipped, such as notes. */
   let ignored = 0;
   function add(part: string): void {
     if (ignored > 0 || !isInParagraph) return;
@@ -277,7 +276,7 @@ function createCellText(line: () => number) {
       else if (name === 'tab') add('\t');
       else if (name === 'line-break') add('\n');
     },
-    /** Returns the text if the element ends a cell. */
+    /** Returns the cell's text at the end of the cell, otherwise undefined. */
     close(name: string): string | undefined {
       if (ignored > 0) ignored--;
       else if (name === 'p') isInParagraph = false;
@@ -295,7 +294,7 @@ function createRowReader(layout: SheetLayout) {
   const cellText = createCellText(rows.line);
   const hiddenColumns = new Set<number>();
   let records: RepeatedRecord[] = [];
-  /** Indexes of the next declared column and of the next cell. */
+  /** Column indexes of the next `table-column` element and of the next cell. */
   let [nextColumn, nextCell] = [0, 0];
   let [nextLine, rowTimes] = [1, 1];
   let cell: { readonly attributes: Attributes; readonly isCovered: boolean } | undefined;
@@ -356,7 +355,7 @@ function createRowReader(layout: SheetLayout) {
   return {
     hiddenColumns,
     write,
-    /** Returns the rows read since the last call. */
+    /** Returns the rows that were read since the last call. */
     take(): RepeatedRecord[] {
       const taken = records;
       records = [];

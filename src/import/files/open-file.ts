@@ -22,10 +22,7 @@ import {
 
 // Text files
 
-/**
- * Opens a CSV file with any kind of line end and with quoted cells. Lines without a value are skipped
- * (docs/import-reference.md#forms-of-files).
- */
+/** Opens a CSV file (docs/import-reference.md#forms-of-files). */
 function openCsv(
   handle: FileHandle,
   content: FileContent,
@@ -42,7 +39,7 @@ function openCsv(
   };
 }
 
-/** @param skipsLine true if the first line names the separator and is not a row */
+/** @param skipsLine true to skip the first line, which names the separator */
 async function* readRecords(
   handle: FileHandle,
   encoding: TextEncoding,
@@ -50,18 +47,16 @@ async function* readRecords(
   skipsLine: boolean,
 ): AsyncGenerator<RecordBatch> {
   const rows = createCsvRows(separator, skipsLine ? 1 : 0);
-  let [bytesRead, skips] = [0, skipsLine];
-  for await (const chunk of readChunks(handle, encoding, rows.nextLine)) {
-    bytesRead = chunk.end;
+  let skips = skipsLine;
+  for await (const { bytes, end } of readChunks(handle, encoding, rows.nextLine)) {
+    const text = bytes.toString('utf8');
     // Chunks consist of complete lines, so the first chunk contains the entire first line.
-    const text = chunk.bytes.toString('utf8');
     const { records, fault } = rows.read(skips ? text.replace(FIRST_LINE, '') : text);
     skips = false;
-    yield { records, bytesRead };
+    yield { records, bytesRead: end };
     if (fault !== undefined) throw fault;
   }
   const fault = rows.end();
-  yield { records: [], bytesRead };
   if (fault !== undefined) throw fault;
 }
 
@@ -71,9 +66,9 @@ const FIRST_LINE = /^.*?(?:\r\n|[\r\n]|$)/s;
 
 const SAVE = 'Save it as .xlsx or "CSV UTF-8" and import that file.';
 
-/** First bytes of unsupported formats, with the message for each. */
+/** First bytes of each unsupported format, with the message that refuses it. */
 const BEGINNINGS: readonly [string, string][] = [
-  // Old .xls files, and .xlsx workbooks with a password.
+  // First bytes of old .xls files, and of .xlsx workbooks with a password.
   ['\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1', `This is an .xls file or has a password. ${SAVE}`],
   ['%PDF', 'This is a PDF document, whose rows cannot be read. Ask for the spreadsheet it was made from.'],
   ['{\\rtf', `This is a text document, not a spreadsheet. ${SAVE}`],
@@ -84,35 +79,35 @@ const BEGINNINGS: readonly [string, string][] = [
 
 /**
  * @param isUtf16 true if the encoding is UTF-16, in which NUL bytes are normal
- * @returns the message that refuses a file; undefined if the file may be text
+ * @returns a message that refuses the file; undefined if the file may be text
  */
 function refusalOf({ head, hasNul }: FileContent, isUtf16: boolean): string | undefined {
   const start = head.toString('latin1', 0, 512);
   const [, refusal] = BEGINNINGS.find(([beginning]) => start.startsWith(beginning)) ?? [];
   if (refusal !== undefined) return refusal;
-  // Many programs export a web page and name it .xls.
+  // Many programs export a table as a web page, but name the file .xls.
   if (/^(?:\u00ef\u00bb\u00bf)?\s*<[!?a-z]/i.test(start))
     return `This is a web page or an XML document, whatever its name says. Open it in a spreadsheet. ${SAVE}`;
   if (hasNul && !isUtf16) return `This is not a text file: it contains NUL characters. ${SAVE}`;
   return undefined;
 }
 
-/** First bytes of a ZIP archive. Workbooks are ZIP archives. */
+/** First bytes of a ZIP archive, and so of a workbook. */
 const ZIP = 'PK\u0003\u0004';
 
 export interface OpenOptions {
   /** Encoding of a text file without a byte order mark. */
   readonly encoding?: Encoding | undefined;
-  /** Name of the sheet of a workbook; by default, the sheet whose header has most known headings. */
+  /** Name of the sheet to read; by default, the sheet whose header has most known headings. */
   readonly sheet?: string | undefined;
   /** Counts the known headings in a row, to find the separator of a text file and the sheet of a workbook. */
   readonly scoreHeader: ScoreHeader;
-  /** Result of `scanFile`, for a file that is opened several times. */
+  /** Result of an earlier `scanFile`, so that the file need not be scanned again. */
   readonly content?: FileContent | undefined;
 }
 
 /**
- * Scans a file once, so that it can be opened several times. The file must not change in between.
+ * Scans a file that is then opened several times. The file must not change in between.
  * @throws the system's error if the file cannot be opened or read
  */
 export async function scanFile(path: string): Promise<FileContent> {
@@ -126,8 +121,8 @@ export async function scanFile(path: string): Promise<FileContent> {
 
 /**
  * Opens a file of any format. For an unsupported format, opening succeeds and `read` throws a fault.
- * @throws UnknownSheetError if a workbook has no such sheet; the system's error if the file cannot be opened
- *   or read
+ * @throws UnknownSheetError if a workbook lacks the sheet that the options name; the system's error if the
+ *   file cannot be opened or read
  */
 export async function openFile(path: string, options: OpenOptions): Promise<RecordSource> {
   const handle = await open(path);
@@ -161,7 +156,7 @@ async function openContent(
     : unreadable(refusal);
 }
 
-/** @param cause error with more details than the message */
+/** Returns a source whose `read` throws the refusal. @param cause error that explains the refusal */
 const unreadable = (refusal: string, cause?: Error): FormatSource => ({
   format: { type: 'text', encoding: 'utf-8', hasMark: false, separator: ',' },
   // biome-ignore lint/correctness/useYield: a generator that throws before its first batch

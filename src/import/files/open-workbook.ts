@@ -18,10 +18,10 @@ import {
   type ScoreHeader,
 } from './records.ts';
 import { NO_LAYOUT, type SheetLayout } from './sheet-rows.ts';
-import { readWorkbook } from './workbook-parts.ts';
+import { type Sheet as ExcelSheet, readWorkbook } from './workbook-parts.ts';
 
 interface WorkbookOptions {
-  /** Name of the sheet; by default, the sheet whose header has most known headings. */
+  /** Name of the sheet to read; by default, the sheet whose header has most known headings. */
   readonly sheet?: string | undefined;
   readonly scoreHeader: ScoreHeader;
 }
@@ -33,7 +33,7 @@ export class UnknownSheetError extends Error {
   }
 }
 
-/** Thrown if several sheets are equally likely and the operator must choose one. */
+/** Thrown if the operator must choose between sheets, because several have the most known headings. */
 export class SeveralSheets extends UnreadableWorkbook {
   readonly sheets: readonly string[];
 
@@ -44,8 +44,8 @@ export class SeveralSheets extends UnreadableWorkbook {
 }
 
 /**
- * Opens a workbook. Keeps only its texts in memory, and reads the rows on demand
- * (docs/import-reference.md#workbooks).
+ * Opens a workbook (docs/import-reference.md#workbooks). `read` unpacks the rows, which are never in memory at
+ * once.
  * @throws UnreadableWorkbook; UnknownSheetError; the system's error
  */
 export async function openWorkbook(
@@ -55,25 +55,34 @@ export async function openWorkbook(
 ): Promise<FormatSource> {
   const archive = await openArchive(handle);
   const isDocument = archive.has('content.xml') && archive.has('mimetype');
-  const workbook = await (isDocument ? openDocument : openExcel)(archive);
+  return isDocument
+    ? openSheet(await openDocument(archive), bytes, options)
+    : openSheet(await openExcel(archive), bytes, options);
+}
+
+async function openSheet<S extends Sheet>(
+  workbook: WorkbookReader<S>,
+  bytes: number,
+  options: WorkbookOptions,
+): Promise<FormatSource> {
   const { sheet, ...layout } = await chooseSheet(workbook, options);
   return {
     format: { type: 'workbook', sheet: sheet.name },
     sheets: workbook.sheets.map(({ name }) => name),
-    read: () => readSheet(workbook, sheet, layout, bytes),
+    read: () => readSheet(workbook.readRows(sheet, layout), bytes),
   };
 }
 
-/** Common interface to the sheets and rows of Excel and OpenDocument workbooks. */
-interface WorkbookReader {
-  readonly sheets: readonly Sheet[];
+interface WorkbookReader<S extends Sheet> {
+  readonly sheets: readonly S[];
   /**
-   * Reads the first rows of each sheet, without empty ones. A fault ends the rows of its sheet, and is
-   * reported only when that sheet is read, because another sheet may be chosen.
+   * Reads the first non-empty rows of each sheet. A fault ends the rows of its sheet. Only `readRows` reports
+   * the fault, because another sheet may be chosen.
+   * @param sheets all sheets, or one of them
    */
-  readFirstRows(sheets: readonly Sheet[]): AsyncIterable<readonly FileRecord[]>;
-  /** Yields the non-empty rows of a sheet, up to a fault. @throws UnreadableWorkbook for the fault */
-  readRows(sheet: Sheet, layout: SheetLayout): AsyncIterable<SheetBatch>;
+  readFirstRows(sheets: readonly S[]): AsyncIterable<readonly FileRecord[]>;
+  /** Yields the non-empty rows of a sheet up to a fault, then throws. @throws UnreadableWorkbook */
+  readRows(sheet: S, layout: SheetLayout): AsyncIterable<SheetBatch>;
 }
 
 interface Sheet {
@@ -82,29 +91,26 @@ interface Sheet {
 
 interface SheetBatch {
   readonly records: readonly FileRecord[];
-  /** Fraction of the sheet read so far, from 0 to 1. */
+  /** Fraction of the sheet that has been read, from 0 to 1. */
   readonly progress: number;
   readonly hiddenColumns?: ReadonlySet<number>;
 }
 
-async function openExcel(archive: Archive): Promise<WorkbookReader> {
-  refuseOthers(archive);
+async function openExcel(archive: Archive): Promise<WorkbookReader<ExcelSheet>> {
+  if (archive.has('xl/workbook.bin'))
+    throw new UnreadableWorkbook(`This is a binary workbook (.xlsb). ${SAVE}`);
+  if (!archive.has('[Content_Types].xml') || archive.has('word/document.xml'))
+    throw new UnreadableWorkbook('This is a compressed file. Unpack it and import what it contains.');
   const workbook = await readWorkbook(archive);
-  const pathOf = (sheet: Sheet): string => workbook.sheets.find((each) => each === sheet)?.path ?? '';
   return {
     sheets: workbook.sheets,
     async *readFirstRows(sheets) {
-      for (const sheet of sheets)
-        yield await firstRows(readExcelRows(archive, workbook, pathOf(sheet), { ...NO_LAYOUT, merges: [] }));
+      for (const { path } of sheets) yield await firstRows(readExcelRows(archive, workbook, path, NO_LAYOUT));
     },
-    async *readRows(sheet, layout) {
-      const path = pathOf(sheet);
+    async *readRows({ path }, layout) {
       const { merges, hiddenColumns } = await readAroundRows(archive, path);
       const allBytes = Math.max(1, archive.bytesOf(path));
-      for await (const { records, unpackedBytes } of readExcelRows(archive, workbook, path, {
-        ...layout,
-        merges,
-      }))
+      for await (const { records, unpackedBytes } of readExcelRows(archive, workbook, path, layout, merges))
         yield { records, progress: unpackedBytes / allBytes, hiddenColumns };
     },
   };
@@ -113,7 +119,7 @@ async function openExcel(archive: Archive): Promise<WorkbookReader> {
 const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet';
 const MANIFEST = 'META-INF/manifest.xml';
 
-async function openDocument(archive: Archive): Promise<WorkbookReader> {
+async function openDocument(archive: Archive): Promise<WorkbookReader<DocumentSheet>> {
   if (!(await startOf(archive, 'mimetype')).startsWith(SPREADSHEET))
     throw new UnreadableWorkbook(`This is an OpenDocument file, but not a spreadsheet. ${SAVE}`);
   let isEncrypted = archive.has('encrypted-package');
@@ -124,18 +130,10 @@ async function openDocument(archive: Archive): Promise<WorkbookReader> {
       },
     });
   if (isEncrypted) throw new UnreadableWorkbook(PASSWORD);
-  const sheets = await listDocumentSheets(archive);
   return {
-    sheets,
-    readFirstRows(wanted) {
-      const chosen = new Set(wanted);
-      return readFirstDocumentRows(
-        archive,
-        sheets.filter((sheet) => chosen.has(sheet)),
-      );
-    },
-    readRows: (sheet, layout) =>
-      readDocumentRows(archive, sheets.find((each) => each === sheet) as DocumentSheet, layout),
+    sheets: await listDocumentSheets(archive),
+    readFirstRows: (sheets) => readFirstDocumentRows(archive, sheets),
+    readRows: (sheet, layout) => readDocumentRows(archive, sheet, layout),
   };
 }
 
@@ -147,19 +145,15 @@ async function startOf(archive: Archive, path: string): Promise<string> {
 
 const SAVE = 'Save it as .xlsx or "CSV UTF-8" and import that file.';
 
-function refuseOthers(archive: Archive): void {
-  if (archive.has('xl/workbook.bin'))
-    throw new UnreadableWorkbook(`This is a binary workbook (.xlsb). ${SAVE}`);
-  if (!archive.has('[Content_Types].xml') || archive.has('word/document.xml'))
-    throw new UnreadableWorkbook('This is a compressed file. Unpack it and import what it contains.');
-}
-
-/** @returns the sheet, with the number of cells in its header and the header's line, if known */
-async function chooseSheet(workbook: WorkbookReader, { sheet: name, scoreHeader }: WorkbookOptions) {
-  const candidates: (SheetLayout & { sheet: Sheet; rank: number })[] = [];
+/** @returns the sheet with the layout that its first rows suggest */
+async function chooseSheet<S extends Sheet>(
+  workbook: WorkbookReader<S>,
+  { sheet: name, scoreHeader }: WorkbookOptions,
+) {
+  const candidates: (SheetLayout & { sheet: S; rank: number })[] = [];
   const sheets = name === undefined ? workbook.sheets : [sheetCalled(name, workbook.sheets)];
   for await (const rows of workbook.readFirstRows(sheets)) {
-    const sheet = sheets[candidates.length] as Sheet;
+    const sheet = sheets[candidates.length] as S;
     const scores = rows.map(({ cells }) => scoreHeader(cells));
     const score = Math.max(0, ...scores);
     const headers = score === 0 ? rows : [rows[scores.indexOf(score)] as FileRecord];
@@ -174,7 +168,8 @@ async function chooseSheet(workbook: WorkbookReader, { sheet: name, scoreHeader 
   throw new SeveralSheets(best.map(({ sheet }) => sheet));
 }
 
-function sheetCalled(name: string, sheets: readonly Sheet[]): Sheet {
+/** @throws UnknownSheetError */
+function sheetCalled<S extends Sheet>(name: string, sheets: readonly S[]): S {
   const fold = (text: string) => text.trim().toLowerCase();
   const same = sheets.filter((sheet) => fold(sheet.name) === fold(name));
   const match = sheets.find((sheet) => sheet.name === name) ?? (same.length === 1 ? same[0] : undefined);
@@ -185,6 +180,7 @@ function sheetCalled(name: string, sheets: readonly Sheet[]): Sheet {
 const namesOf = (sheets: readonly Sheet[]): string =>
   sheets.map(({ name }, i) => (mayEcho(name) ? `"${name}"` : `number ${i + 1}`)).join(', ');
 
+/** Returns the first rows of a sheet, up to a fault. */
 async function firstRows(
   batches: AsyncIterable<{ readonly records: readonly FileRecord[] }>,
 ): Promise<FileRecord[]> {
@@ -200,15 +196,11 @@ async function firstRows(
   return rows.slice(0, HEADER_ROWS);
 }
 
-async function* readSheet(
-  workbook: WorkbookReader,
-  sheet: Sheet,
-  layout: SheetLayout,
-  bytes: number,
-): AsyncGenerator<RecordBatch> {
+/** @throws FileFault after the records before it */
+async function* readSheet(batches: AsyncIterable<SheetBatch>, bytes: number): AsyncGenerator<RecordBatch> {
   let line = 0;
   try {
-    for await (const { progress, ...batch } of workbook.readRows(sheet, layout)) {
+    for await (const { progress, ...batch } of batches) {
       line = batch.records.at(-1)?.line ?? line;
       yield { ...batch, bytesRead: Math.round(bytes * progress) };
     }

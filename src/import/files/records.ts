@@ -4,34 +4,34 @@ import type { Text } from '../../values/message.ts';
 export interface FileRecord {
   /** First line of the record in a text file, or row number in a workbook, counted from 1. */
   readonly line: number;
-  /** Last line of a record that spans several lines. Lines between two records have no value. */
+  /** Last line of a record; missing if the record is on one line. */
   readonly lastLine?: number;
   readonly cells: readonly string[];
-  /** Indexes of cells that a workbook stores as numbers. Text files have none. */
+  /** Indexes of cells that a workbook stores as numbers. */
   readonly numbers?: ReadonlySet<number>;
   /** Reasons why cells of a workbook have no usable value, by column index. */
   readonly cellFaults?: ReadonlyMap<number, Text>;
-  /** Numbers as the workbook displays them, by column index, if the display is rounded. */
+  /** Rounded numbers, as the workbook displays them, by column index. */
   readonly shownNumbers?: ReadonlyMap<number, string>;
-  /** Indexes of merged cells, whose value comes from a cell above. */
+  /** Indexes of merged cells that have the value of a cell above. */
   readonly mergedCells?: ReadonlySet<number>;
   /** True for a row hidden by hand or by a filter. */
   readonly isHidden?: boolean;
 }
 
-/** Records that are read from a file together. The next batch is read only when the caller asks for it. */
 export interface RecordBatch {
   readonly records: readonly FileRecord[];
-  /** Number of bytes of the file read so far. */
+  /** Number of bytes of the file up to the end of this batch. */
   readonly bytesRead: number;
   /** Indexes of the hidden columns of a workbook. */
   readonly hiddenColumns?: ReadonlySet<number>;
 }
 
-/** Number of first non-empty rows in which the header is searched, because titles may precede it. */
+/** Number of rows, from the first row with a value, among which the header is searched. */
 export const HEADER_ROWS = 20;
 
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
 
 export type SourceFormat =
   | {
@@ -43,7 +43,7 @@ export type SourceFormat =
     }
   | { readonly type: 'workbook'; readonly sheet: string };
 
-/** Counts the known headings of the imported kind in a row. */
+/** Counts the cells of a row that are known headings. */
 export type ScoreHeader = (cells: readonly string[]) => number;
 
 /** Open file, which stays readable even if it is renamed or deleted. */
@@ -52,18 +52,18 @@ export interface RecordSource {
   /** SHA-256 of the file, in hex. */
   readonly sha256: string;
   readonly format: SourceFormat;
-  /** Names of all sheets of a workbook. */
+  /** Names of all sheets, for a workbook. */
   readonly sheets?: readonly string[];
   /**
-   * Reads the file from its start, and skips empty records. May be called again after the previous read has
+   * Reads the file from its start, and skips empty records. May be called again after an earlier read has
    * ended.
-   * @throws FileFault after the records before the unreadable one
+   * @throws FileFault at an unreadable record, after all records before it
    */
   read(): AsyncGenerator<RecordBatch>;
   close(): Promise<void>;
 }
 
-/** Part of a `RecordSource` that depends on the file format. */
+/** Properties of a `RecordSource` that depend on the file format. */
 export type FormatSource = Pick<RecordSource, 'format' | 'sheets' | 'read'>;
 
 /** Thrown for a file that cannot be read any further, or whose header is wrong. */
@@ -83,12 +83,12 @@ export const fileFault = (line: number, message: Text, options?: ErrorOptions): 
 export interface ImportFault {
   /** First line of the faulty row. */
   readonly line: number;
-  /** Name of the column; empty if the fault does not concern a single column. */
+  /** Name of the column; empty for a fault that does not concern a single column. */
   readonly column: string;
   readonly message: Text;
-  /** Scope of the refusal: the row on this line, or the entire file. */
+  /** Part of the file that is refused: the row on this line, or the entire file. */
   readonly refuses: 'row' | 'file';
 }
 
-/** Message template for a row that repeats an earlier row. */
+/** Template of the message for a row that repeats an earlier row. */
 export const SAME_AS_LINE = 'Same as line {line}.';

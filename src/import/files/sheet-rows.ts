@@ -1,12 +1,12 @@
-/** Rows of a sheet, for Excel and OpenDocument alike: cells, merged cells and limits. */
+/** Collects the cells of a sheet into records, with limits and merged cells, for Excel and OpenDocument. */
 import { say, type Text } from '../../values/message.ts';
 import { UnreadableWorkbook } from './archive.ts';
 import type { FileRecord } from './records.ts';
 
 export const MAX_ROW = 1_048_576;
-/** Maximum number of columns. More are a mistake, which a few bytes per row could cause. */
+/** Maximum number of columns with values. A sheet with more columns is a mistake or an attack. */
 export const MAX_COLUMNS = 1_000;
-/** Maximum characters of a sheet, because a small file can repeat a text in any number of cells. */
+/** Maximum number of characters in a sheet, because a small file can repeat a text in any number of cells. */
 const MAX_CHARACTERS = 1_000_000_000;
 const TOO_MUCH_TEXT =
   'The sheet has more than 1,000,000,000 characters. Save it as "CSV UTF-8" and import that file.';
@@ -22,11 +22,11 @@ export const FORMULA_WITHOUT_VALUE = say(
 
 export interface CellContent {
   readonly text: string;
-  /** True for a cell stored as a number, unless the number is a date. */
+  /** True for a cell that the workbook stores as a number, unless the number is a date. */
   readonly isNumber?: boolean;
   /** Reason why the cell has no usable value. */
   readonly fault?: Text | undefined;
-  /** Number as the workbook displays it, if the display is rounded. */
+  /** Number as the workbook displays it, if this is rounded. */
   readonly shown?: string | undefined;
 }
 
@@ -38,15 +38,14 @@ export interface MergedRange {
   readonly right: number;
 }
 
-/** Facts about a sheet that are known before its rows are read. */
 export interface SheetLayout {
-  /** Minimum number of cells in a record. Sheets omit empty cells at the end of a row. */
+  /** Minimum number of cells in a record. Shorter rows get empty cells, which sheets omit at the end of a row. */
   readonly width: number;
-  /** Line of the header. Cells merged from the header or a line above it do not share their value. */
+  /** Line of the header. Merged ranges that begin in the header or above it are ignored. */
   readonly headerLine: number;
 }
 
-/** Layout for reading only the first rows of a sheet, without filling merged cells. */
+/** Layout for reading the first rows of a sheet, in which the header is not known. Ignores merged cells. */
 export const NO_LAYOUT: SheetLayout = { width: 0, headerLine: Number.POSITIVE_INFINITY };
 
 type RowInProgress = ReturnType<typeof startRow>;
@@ -56,34 +55,24 @@ const startRow = (line: number, isHidden: boolean) => ({
   isHidden,
   cells: [] as string[],
   numbers: new Set<number>(),
-  /** Properties of cells that occur in few rows; undefined until needed. */
-  rare: undefined as ReturnType<typeof startRare> | undefined,
+  cellFaults: new Map<number, Text>(),
+  shownNumbers: new Map<number, string>(),
+  mergedCells: new Set<number>(),
 });
-
-const startRare = () => ({
-  faults: new Map<number, Text>(),
-  shown: new Map<number, string>(),
-  merged: new Set<number>(),
-});
-
-function rareOf(row: RowInProgress) {
-  row.rare ??= startRare();
-  return row.rare;
-}
 
 function setCell(row: RowInProgress, index: number, { text, isNumber, fault, shown }: CellContent): void {
   while (row.cells.length < index) row.cells.push('');
   row.cells[index] = text;
   if (isNumber === true) row.numbers.add(index);
-  if (fault !== undefined) rareOf(row).faults.set(index, fault);
-  if (shown !== undefined) rareOf(row).shown.set(index, shown);
+  if (fault !== undefined) row.cellFaults.set(index, fault);
+  if (shown !== undefined) row.shownNumbers.set(index, shown);
 }
 
 /** Collects the cells of rows, one row after another. */
 export function createSheetRows({ width, headerLine }: SheetLayout) {
   let row = startRow(0, false);
   let characters = 0;
-  /** Merged ranges that include the current line, by their first column. */
+  /** Merged ranges that include the current line, by first column, with the value of their first cell. */
   const merges = new Map<number, MergedRange & { content?: CellContent | undefined }>();
 
   function count(added: number): void {
@@ -91,7 +80,7 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
     if (characters > MAX_CHARACTERS) throw new UnreadableWorkbook(TOO_MUCH_TEXT);
   }
 
-  /** Gives the merged cells of the row the value of the first cell of their range. */
+  /** Copies the first cell of each merged range to the first column of its other lines. */
   function fillMerged(): void {
     const { line, cells } = row;
     const hasCells = cells.length > 0;
@@ -103,11 +92,11 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
         if (line > top) {
           count(content.text.length);
           setCell(row, left, content);
-          rareOf(row).merged.add(left);
+          row.mergedCells.add(left);
         }
         const fault = mergedWith(left);
         for (let i = left + 1; i <= Math.min(right, Math.max(width, cells.length) - 1); i++)
-          rareOf(row).faults.set(i, fault);
+          row.cellFaults.set(i, fault);
       }
     }
   }
@@ -117,18 +106,18 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
     start(line: number, isHidden: boolean): void {
       row = startRow(line, isHidden);
     },
-    /** Adds a cell to the right of the others. @throws UnreadableWorkbook if the sheet is too large */
+    /** Adds a cell to the right of the earlier cells. @throws UnreadableWorkbook if the sheet is too large */
     add(index: number, content: CellContent): void {
       if (content.text === '' && content.fault === undefined) return;
       if (index >= MAX_COLUMNS) throw refuseRow(row.line, `a value beyond column ${MAX_COLUMNS}`);
       count(content.text.length);
       setCell(row, index, content);
     },
-    /** Counts the characters of a row that is repeated. */
+    /** Adds the characters of the repetitions of a row to those of the sheet. */
     repeat({ cells }: FileRecord, times: number): void {
       count(times * cells.reduce((sum, { length }) => sum + length, 0));
     },
-    /** Starts a merged range at the current row. */
+    /** Adds a merged range that starts at the current row. */
     merge(range: MergedRange): void {
       if (range.top > headerLine && range.left < MAX_COLUMNS) merges.set(range.left, range);
     },
@@ -136,21 +125,17 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
     end(): FileRecord | undefined {
       if (merges.size > 0) fillMerged();
       if (row.cells.length === 0) return undefined;
-      const { line, cells, numbers, isHidden, rare } = row;
-      while (cells.length < width) cells.push('');
-      const record = numbers.size === 0 ? { line, cells } : { line, cells, numbers };
-      if (rare === undefined && !isHidden) return record;
-      const { faults, shown, merged } = rare ?? startRare();
-      return { ...record, cellFaults: faults, shownNumbers: shown, mergedCells: merged, isHidden };
+      while (row.cells.length < width) row.cells.push('');
+      return row;
     },
   };
 }
 
 /** @returns undefined for an empty cell */
-function contentAt({ cells, numbers, rare }: RowInProgress, index: number): CellContent | undefined {
-  const [text = '', fault] = [cells[index], rare?.faults.get(index)];
+function contentAt(row: RowInProgress, index: number): CellContent | undefined {
+  const [text = '', fault] = [row.cells[index], row.cellFaults.get(index)];
   if (text === '' && fault === undefined) return undefined;
-  return { text, isNumber: numbers.has(index), fault, shown: rare?.shown.get(index) };
+  return { text, isNumber: row.numbers.has(index), fault, shown: row.shownNumbers.get(index) };
 }
 
 const mergedWith = (column: number): Text =>
@@ -159,7 +144,7 @@ const mergedWith = (column: number): Text =>
     { letter: columnLetters(column) },
   );
 
-/** Returns the letters of a workbook's column: `A` to `Z`, `AA`, … @param place column index, from 0 */
+/** Returns the letters of a column in a workbook: `A` to `Z`, then `AA`. @param place column index, from 0 */
 export function columnLetters(place: number): string {
   const last = String.fromCharCode(65 + (place % 26));
   return place < 26 ? last : columnLetters(Math.floor(place / 26) - 1) + last;

@@ -1,7 +1,7 @@
-/** Reads names of sheets, shared texts, number formats and the epoch of dates of an Excel workbook. */
+/** Reads the parts of an Excel workbook that concern all sheets: sheet names, shared texts, number formats. */
 import { type Archive, LONG_TEXT, MAX_TEXT_CHARACTERS, readXml, UnreadableWorkbook } from './archive.ts';
 
-/** Maximum number of relationships, formats or styles. No spreadsheet program writes as many. */
+/** Maximum number of relationships, of formats and of styles. No spreadsheet program writes so many. */
 const MAX_ITEMS = 100_000;
 
 export interface Sheet {
@@ -38,14 +38,14 @@ export async function readWorkbook(archive: Archive) {
     sheets: [...sheets.values()],
     /** True if dates count days from 1904, as Excel for the Macintosh did. */
     is1904,
-    /** Shared texts, by the index that cells contain. */
+    /** Texts that cells refer to by index. */
     texts: texts === undefined ? [] : await readTexts(archive, texts),
-    /** Number styles, by the style index of cells. */
+    /** Styles that cells refer to by index. */
     styles: styles === undefined ? [] : await readStyles(archive, styles),
   };
 }
 
-/** @param path the part whose relationships are read; empty for those of the archive */
+/** Reads the relationships of a part, or of the archive if the path is empty. */
 async function relationsOf(archive: Archive, path: string) {
   const [, folder = '', file = ''] = /^(.*\/)?([^/]*)$/.exec(path) ?? [];
   const relations: { id: string; type: string; path: string }[] = [];
@@ -61,13 +61,13 @@ async function relationsOf(archive: Archive, path: string) {
   return relations;
 }
 
-/** Resolves the target of a relationship, relative to its part's folder or the archive's root. */
+/** Resolves the target of a relationship: a path from the root of the archive if it begins with `/`. */
 const resolve = (folder: string, target: string): string =>
   new URL(target.replaceAll('%', '%25'), `part:///${folder}`).pathname.slice(1).replaceAll('%25', '%');
 
 async function readTexts(archive: Archive, path: string): Promise<string[]> {
   const texts: string[] = [];
-  let text: string | undefined;
+  let text = '';
   let isCollected = false;
   let isPhonetic = false;
   await readXml(archive.read(path), {
@@ -77,8 +77,8 @@ async function readTexts(archive: Archive, path: string): Promise<string[]> {
       else if (name === 't') isCollected = !isPhonetic;
     },
     text(part) {
-      if (isCollected && text !== undefined) text += part;
-      if ((text?.length ?? 0) > MAX_TEXT_CHARACTERS)
+      if (isCollected) text += part;
+      if (text.length > MAX_TEXT_CHARACTERS)
         throw new UnreadableWorkbook(
           `The workbook has ${LONG_TEXT}. Delete it, save the workbook and import it again.`,
         );
@@ -86,13 +86,13 @@ async function readTexts(archive: Archive, path: string): Promise<string[]> {
     close(name) {
       if (name === 't') isCollected = false;
       else if (name === 'rPh') isPhonetic = false;
-      else if (name === 'si') texts.push(unescapeText(text ?? ''));
+      else if (name === 'si') texts.push(unescapeText(text));
     },
   });
   return texts;
 }
 
-/** Decodes escapes such as `_x000D_`: a character that XML cannot contain, or an underscore. */
+/** Decodes escapes such as `_x000D_`. Excel escapes characters that XML cannot contain, and underscores. */
 export const unescapeText = (text: string): string =>
   text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
@@ -114,19 +114,19 @@ async function readStyles(archive: Archive, path: string): Promise<NumberStyle[]
   return ids.map((id) => numberStyleOf(Number(id), codes.get(id)));
 }
 
-/** Interpretation and rounding of a stored number by the number format of its cell. */
+/** Number format of a cell. */
 interface NumberStyle {
   readonly kind: 'number' | 'date' | 'percent';
-  /** Displayed digits after the decimal point; undefined for a format that displays as many as fit. */
-  readonly fractionDigits?: number;
-  /** Minimum of displayed digits before the point, filled up with zeros, as in a code such as 0042. */
-  readonly integerDigits?: number;
+  /** Number of displayed digits after the point; undefined for a format that displays as many as fit. */
+  readonly fractionDigits?: number | undefined;
+  /** Minimum number of displayed digits before the point, with leading zeros, as in a code such as 0042. */
+  readonly integerDigits?: number | undefined;
 }
 
 export const PLAIN: NumberStyle = { kind: 'number' };
 const DATE: NumberStyle = { kind: 'date' };
 
-/** Digits after the decimal point in built-in number formats, which a workbook refers to by id only. */
+/** Digits after the point in built-in number formats, by id. A workbook does not contain their codes. */
 const BUILT_IN_DIGITS: ReadonlyMap<number, number> = new Map([
   ...[1, 3, 5, 6, 9, 37, 38].map((id) => [id, 0] as const),
   ...[2, 4, 7, 8, 10, 39, 40].map((id) => [id, 2] as const),
@@ -144,10 +144,10 @@ function numberStyleOf(id: number, code: string | undefined): NumberStyle {
   if (code !== undefined && code.length > MAX_CODE_CHARACTERS) return PLAIN;
   if (code === undefined) {
     if (isBuiltInDate(id)) return DATE;
-    return withDigits(id === 9 || id === 10 ? 'percent' : 'number', BUILT_IN_DIGITS.get(id));
+    return { kind: id === 9 || id === 10 ? 'percent' : 'number', fractionDigits: BUILT_IN_DIGITS.get(id) };
   }
-  // Keeps only the format of positive numbers, without texts, escaped characters, padding and fill
-  // characters.
+  // The format of positive numbers is first. Texts, escaped characters, padding and fill characters are left
+  // out.
   const [positive = ''] = code.replace(/"[^"]*"|\\.|[_*]./g, '').split(';');
   // [h]:mm is a number of elapsed hours, not a time of day.
   if (/\[(?:h+|m+|s+)\]/i.test(positive)) return PLAIN;
@@ -158,11 +158,9 @@ function numberStyleOf(id: number, code: string | undefined): NumberStyle {
     /^[^0#?]*([0#?,]*[0#?])(?:\.([0#?]*))?(,?)[^0#?]*$/.exec(plain) ?? [];
   // A comma after the last digit divides the displayed number by 1,000.
   const digits = before === '' || last === ',' || /[eE]/.test(plain) ? undefined : after.length;
-  const style = withDigits(plain.includes('%') ? 'percent' : 'number', digits);
-  return digits === 0 && /^#*00+$/.test(before)
-    ? { ...style, integerDigits: before.replaceAll('#', '').length }
-    : style;
+  return {
+    kind: plain.includes('%') ? 'percent' : 'number',
+    fractionDigits: digits,
+    integerDigits: digits === 0 && /^#*00+$/.test(before) ? before.replaceAll('#', '').length : undefined,
+  };
 }
-
-const withDigits = (kind: NumberStyle['kind'], fractionDigits: number | undefined): NumberStyle =>
-  fractionDigits === undefined ? { kind } : { kind, fractionDigits };

@@ -1,19 +1,20 @@
-/** Converts numbers and dates of workbooks to the texts that a text file would contain instead. */
+/** Converts numbers and dates of workbooks to texts like those in a text file. */
 import { DAY_SECONDS } from '../../values/date-time.ts';
 import { formatDecimal } from '../../values/decimal.ts';
 
-/** Day 0 of the usual date system, in epoch seconds. `EPOCH_1904` is day 0 of the other date system. */
+/** Day 0 of the date system that begins in 1900, in epoch seconds. */
 const EPOCH_1900 = Date.UTC(1899, 11, 30) / 1000;
-
+/** Day 0 of the date system that begins in 1904, in epoch seconds. */
 const EPOCH_1904 = Date.UTC(1904, 0, 1) / 1000;
 
-/** Serial number of 9999-12-31, the last day in Excel. */
+/** Days from day 0 to 9999-12-31, the last day in Excel. */
 const LAST_DAY = 2_958_465;
 
 /**
- * @param serial days since day 0, with the time of day as the fraction
- * @returns `2024-03-31`, `2024-03-31T08:30:00` or, below 1, `08:30:00`, rounded to the second; undefined for
- *   an invalid date
+ * Converts a number to a date or date-time such as `2024-03-31T08:30:00`, rounded to the second. A number below
+ * 1 becomes a time such as `08:30:00`.
+ * @param serial days since day 0; the fraction is the time of day
+ * @returns undefined for an invalid date
  */
 export function dateText(serial: number, is1904: boolean): string | undefined {
   if (serial < 0 || serial >= LAST_DAY + 1) return undefined;
@@ -21,19 +22,19 @@ export function dateText(serial: number, is1904: boolean): string | undefined {
   if (serial < 1) return isoOf(seconds).slice(11);
   if (is1904) return withoutMidnight(isoOf(EPOCH_1904 + seconds));
   const day = Math.floor(seconds / DAY_SECONDS);
-  // Excel counts 29 February 1900, which did not exist, so earlier days need a correction of one day.
+  // Day 60 in Excel is 29 February 1900, which did not exist. Earlier days need a correction of one day.
   if (day === 60) return withoutMidnight(`1900-02-29${isoOf(seconds).slice(10)}`);
   return withoutMidnight(isoOf(EPOCH_1900 + seconds + (day < 60 ? DAY_SECONDS : 0)));
 }
 
 const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 19);
 
-/** Removes the time of midnight from a date. Columns of date-times read a date as midnight. */
+/** Removes the time if it is midnight. Columns of date-times read a date as midnight. */
 const withoutMidnight = (text: string): string => text.replace(/T00:00:00$/, '');
 
 /**
- * Rounds an ISO date-time such as `2024-03-31T08:30:00.999`, found in cells of type date, to the second.
- * @returns any other text unchanged, also a day that does not exist, which `Date` would read as a later one
+ * Rounds an ISO date-time such as `2024-03-31T08:30:00.999` to the second. Returns any other text unchanged,
+ * also the date of a day that does not exist.
  */
 export function roundedDate(text: string): string {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?$/.test(text)) return text;
@@ -43,9 +44,9 @@ export function roundedDate(text: string): string {
 }
 
 /**
- * Formats a number with at most 15 digits, as Excel does: 0.1 + 0.2 is 0.3, not 0.30000000000000004. Integers
- * keep all digits.
- * @returns digits with a decimal point and without an exponent; undefined for infinity and NaN
+ * Formats a number without an exponent. A number with decimals gets at most 15 digits, as in Excel: 0.1 + 0.2
+ * is 0.3, not 0.30000000000000004.
+ * @returns undefined for infinity and NaN
  */
 export function numberText(value: number): string | undefined {
   if (!Number.isFinite(value)) return undefined;
@@ -58,7 +59,7 @@ export function numberText(value: number): string | undefined {
   return `${sign}0.${'0'.repeat(-power - 1)}${first}${more}`;
 }
 
-/** Formats a fraction as a percentage with a sign, because a column of rates reads a bare 0.05 as 0.05 %. */
+/** Formats a fraction as a percentage. A column of rates would read 0.05 without a sign as 0.05 %. */
 export const percentText = (value: number): string | undefined => {
   const text = numberText(Number((value * 100).toPrecision(15)));
   return text === undefined ? undefined : `${text}%`;

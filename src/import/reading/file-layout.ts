@@ -7,14 +7,7 @@ import type { DateOrder } from './cell-context.ts';
 export const DECIMAL_MARKS = [',', '.'] as const;
 type DecimalMark = (typeof DECIMAL_MARKS)[number];
 
-export const ENCODINGS = [
-  'utf-8',
-  'utf-16le',
-  'utf-16be',
-  'windows-1252',
-] as const satisfies readonly Encoding[];
-
-/** Maximum `header_row`, because the rows above the header are kept in memory until the header is found. */
+/** Maximum `header_row`, because all rows above the header are in memory at once. */
 export const MAX_HEADER_LINE = 10_000;
 
 export const MAP_KEYS = [
@@ -31,13 +24,13 @@ export const MAP_KEYS = [
 
 export interface FileLayout {
   readonly kind: ImportKind;
-  /** Columns by folded heading of the file; null for a heading to ignore. */
+  /** Columns by folded heading; null for a heading that is ignored. */
   readonly columns: ReadonlyMap<string, string | null>;
-  /** Columns whose numbers are rounded to the number of decimals that the column allows. */
+  /** Columns whose numbers are rounded if they have too many decimals. */
   readonly rounded?: ReadonlySet<string>;
-  /** Constants, by column: each is the cell of every row. */
+  /** Cells that every row has, by column. */
   readonly constants: ReadonlyMap<string, string>;
-  /** Values of the registry, by column and folded word of the file. */
+  /** Choices of the registry, by column and by folded word of the file. */
   readonly values: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly dates?: DateOrder;
   readonly decimal?: DecimalMark;

@@ -9,7 +9,7 @@ import { type FileRecord, fileFault, HEADER_ROWS, type RecordSource } from '../f
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn, isOfDates } from '../table/columns.ts';
 import { isTotalsRow } from '../table/compare-totals.ts';
 import { findHeader, withHeaderRows } from '../table/header.ts';
-import { addedColumnOf, dictionaryOf, mayBeData, recogniseHeadings } from '../table/recognise-headings.ts';
+import { addedColumnOf, DICTIONARIES, mayBeData, recogniseHeadings } from '../table/recognise-headings.ts';
 import { type CellContext, ColumnSurvey, type DecimalForm } from './cell-context.ts';
 import { collectDateForms, dateOrderOf } from './dates.ts';
 import { decimalMarkOf } from './decimals.ts';
@@ -273,7 +273,7 @@ function columnsBySpelling(
   { text, values }: UnknownHeading,
   { kind, cells, assigned }: GuessContext,
 ): string[] {
-  const dictionary = dictionaryOf(kind);
+  const dictionary = DICTIONARIES[kind];
   const nearest = nearestName(text, [...dictionary.keys()]) ?? '';
   const column = IMPORT_COLUMNS[kind].find(({ name }) => name === dictionary.get(nearest));
   if (column === undefined || assigned.has(column.name)) return [];

@@ -3,9 +3,10 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
 import { FieldError, mayEcho } from '../../values/errors.ts';
+import { ENCODINGS } from '../files/records.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from '../table/columns.ts';
 import { type CellContext, DATE_ORDERS } from './cell-context.ts';
-import { DECIMAL_MARKS, ENCODINGS, type FileLayout, MAP_KEYS, MAX_HEADER_LINE } from './file-layout.ts';
+import { DECIMAL_MARKS, type FileLayout, MAP_KEYS, MAX_HEADER_LINE } from './file-layout.ts';
 import { foldHeading, nearestName } from './fold-and-misspellings.ts';
 
 // JSON parsing that reports repeated keys and positions of faults, unlike `JSON.parse`

@@ -28,19 +28,19 @@ import type { NoteKind } from '../reading/notes.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
 import type { Header } from './header.ts';
 
-/** Facts about an entire file, collected when the file was read before. */
+/** Facts about an entire file from earlier passes over the file. */
 export interface FileSurvey {
-  /** Evidence by column; undefined until the file has been scanned. */
+  /** Evidence by column; undefined before the file is scanned. */
   readonly columns?: ReadonlyMap<string, ColumnSurvey> | undefined;
-  /** Columns with so many unknown words that messages must not show any of them. */
+  /** Columns whose unknown words messages must not show. */
   readonly hidden: ReadonlySet<string>;
 }
 
-/** Findings about a row. `column` is empty if a finding does not concern a single column. */
+/** Findings about a row. `column` is empty for a finding that does not concern a single column. */
 export class RowFindings {
   readonly faults: { readonly column: string; readonly message: Text }[] = [];
   readonly notes: { readonly kind: NoteKind; readonly column: string }[] = [];
-  /** New evidence about decimal marks. `place` is the index of the column among the kind's columns. */
+  /** Evidence about decimal marks. `place` is an index in `IMPORT_COLUMNS` of the kind. */
   readonly evidence: { readonly place: number; readonly form: DecimalForm }[] = [];
 
   fault(column: string, message: Text): void {
@@ -55,13 +55,13 @@ export class RowFindings {
 export interface CellReaderOptions {
   readonly kind: ImportKind;
   readonly header: Header;
-  readonly context: CellContext;
+  readonly cells: CellContext;
   readonly format: SourceFormat;
   readonly map?: FileLayout | undefined;
   readonly survey: FileSurvey;
 }
 
-/** Decimal number without separated thousands, the form of workbooks. */
+/** Decimal number without separators of thousands. */
 const NUMBER = /^-?[0-9]+[.,][0-9]+%?$/;
 
 function tooManyDecimals(value: string, shown: string | undefined, count: number): FieldError {
@@ -81,8 +81,9 @@ function tooManyDecimals(value: string, shown: string | undefined, count: number
 }
 
 /**
- * Rounds a number with too many decimals for its column if the map says so.
- * @param shown the number as the workbook displays it, if rounded
+ * Handles a number that has more decimals than its column may have: rounds it if the map says so, else refuses
+ * it. Returns any other cell unchanged.
+ * @param shown rounded number that the workbook displays, if any
  */
 function fitDecimals(
   cell: string,
@@ -91,14 +92,14 @@ function fitDecimals(
 ): string | FieldError {
   if (decimal === undefined) return cell;
   const mark = Math.max(cell.indexOf('.'), cell.indexOf(','));
-  // Most cells need no rounding.
+  // Skips the slower checks for most cells.
   if (mark < 0 || cell.length - mark - 1 <= decimal.fractionDigits || !NUMBER.test(cell)) return cell;
   const { isNumber, decimalMark } = context;
   const isComma = cell.includes(',');
   const number = cell.replace(',', '.');
   const digits = fractionDigitsOf(number);
   if (digits <= decimal.fractionDigits) return cell;
-  // A rate below one may be a fraction; that ambiguity is reported before the number of decimals.
+  // A rate below one may be a fraction. The parser of rates reports that, not the number of decimals.
   if (decimal === RATE && Number(number) < 1) return cell;
   // In a text file, a mark before three digits may separate thousands.
   const isMark = decimalMark === undefined ? !isComma && digits > 3 : isComma === (decimalMark === ',');
@@ -126,30 +127,37 @@ const TOO_LONG = new FieldError(
 );
 
 export function createCellReader(options: CellReaderOptions) {
-  const { kind, header, map } = options;
+  const { kind, header, map, format, survey } = options;
   let isSurveyNeeded = false;
   let findings: RowFindings;
   const columns = IMPORT_COLUMNS[kind].map((column, i) => {
     const { name } = column;
     const decimals = new Set<DecimalForm>();
-    const context = columnContext(options, name, {
-      note: (note) => findings.note(note, name),
-      showDecimal(form) {
+    /** Context of the column's cells. `read` sets `isNumber` for each cell. */
+    const context = {
+      ...options.cells,
+      dateOrder: map?.dates,
+      decimalMark: map?.decimal,
+      isSeparatedBySemicolons: format.type === 'text' && format.separator === ';',
+      survey: survey.columns?.get(name),
+      unknownWords: survey.hidden.has(name) ? undefined : new Set<string>(),
+      note: (note: NoteKind) => findings.note(note, name),
+      showDecimal(form: DecimalForm) {
         if (!decimals.has(form)) findings.evidence.push({ place: i, form });
       },
       askForSurvey() {
         isSurveyNeeded = true;
       },
-    });
+    };
     const isRounded = map?.rounded?.has(name) === true;
     const place = header.places[i] as number;
     return { column, place, words: map?.values.get(name), decimals, context, isRounded };
   });
 
-  /** @returns the text of a cell; empty if the cell has no value */
+  /** Returns the text of a cell without the wrapping of spreadsheets; empty if the text means no value. */
   function unwrap(cell: string, { column, words }: (typeof columns)[number]): string {
     let text = unwrapText(cell);
-    // The registry itself wraps national IDs this way in the rejects of a workbook.
+    // The rejects of a workbook have wrapped national IDs, which need no note.
     if (text !== cell && !header.isOfRejects) findings.note('spreadsheet_text', column.name);
     text = words?.get(foldHeading(text)) ?? text;
     if (column.isRequired || isFormulaText(cell) || !isEmptyWord(text)) return text;
@@ -158,7 +166,7 @@ export function createCellReader(options: CellReaderOptions) {
   }
 
   return {
-    /** Reads a cell; null if empty. @param i index among the kind's columns of a column in the file */
+    /** Reads a cell; null if empty. @param i index in `IMPORT_COLUMNS` of a column that the file has */
     read(record: FileRecord, i: number, rowFindings: RowFindings): StagedValue | FieldError {
       const { cells, numbers, cellFaults, mergedCells } = record;
       const column = columns[i] as (typeof columns)[number];
@@ -179,20 +187,20 @@ export function createCellReader(options: CellReaderOptions) {
       return fitted instanceof FieldError ? fitted : column.column.parse(fitted, context);
     },
     /**
-     * Returns true after a cell that cannot be read until its entire column has been scanned, and after more
-     * unknown words than messages may show.
+     * True if the file must be read again: a cell cannot be read before its entire column is scanned, or a
+     * column has more unknown words than messages may show.
      */
     needsSurvey: () => isSurveyNeeded || columns.some(hasManyUnknownWords),
-    /** Returns the columns with more unknown words than messages may show. */
+    /** Returns the columns whose unknown words messages must not show. */
     columnsOfUnknownWords: () => columns.filter(hasManyUnknownWords).map(({ column }) => column.name),
-    /** Adds the evidence of a row that belongs to the table. Must not be called for a row of totals. */
+    /** Adds the evidence of a row. Must not be called for lines outside the table, such as rows of totals. */
     accept({ evidence }: RowFindings): void {
       for (const { place, form } of evidence) columns[place]?.decimals.add(form);
     },
-    /** Returns the columns with numbers that are refused for their decimals, and that a map could round. */
+    /** Returns the columns with numbers that are refused because of too many decimals. A map can round them. */
     roundableColumns: () =>
       columns.filter(({ decimals }) => decimals.has('too many')).map(({ column }) => column.name),
-    /** Returns faults of columns with contradictory decimal marks. */
+    /** Returns a fault for each column whose decimal marks contradict each other. */
     unclearDecimals: () =>
       columns.flatMap(({ column, decimals }) => {
         const message = contradictionOf(decimals);
@@ -215,7 +223,7 @@ const UNCLEAR_BESIDE_POINT =
   'Some values of this column have a point before the decimals, and in others, such as 12,500, a comma may ' +
   'mean either. Name the decimal mark in a map, "decimal": "," or ".".';
 
-/** @returns undefined if the evidence about the column's decimal mark agrees */
+/** @returns message about a contradiction in the evidence about a column's decimal mark, or undefined */
 function contradictionOf(forms: ReadonlySet<DecimalForm>): string | undefined {
   if (!forms.has('comma')) return undefined;
   if (forms.has('point before three')) return UNCLEAR_POINT;
@@ -223,18 +231,3 @@ function contradictionOf(forms: ReadonlySet<DecimalForm>): string | undefined {
   if (forms.has('thousands')) return UNCLEAR_COMMA;
   return forms.has('point') ? UNCLEAR_BESIDE_POINT : undefined;
 }
-
-/** Returns the context of a column. The reader updates `isNumber` for each cell. */
-const columnContext = (
-  { context, map, format, survey }: CellReaderOptions,
-  column: string,
-  callbacks: Pick<CellContext, 'note' | 'showDecimal' | 'askForSurvey'>,
-): CellContext & { isNumber: boolean } => ({
-  ...context,
-  dateOrder: map?.dates,
-  decimalMark: map?.decimal,
-  isSeparatedBySemicolons: format.type === 'text' && format.separator === ';',
-  survey: survey.columns?.get(column),
-  unknownWords: survey.hidden.has(column) ? undefined : new Set(),
-  ...callbacks,
-});

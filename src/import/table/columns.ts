@@ -1,4 +1,4 @@
-/** Columns of each kind of file in the order of staging, with the parsers of their cells. */
+/** Columns of each kind of import file, with the parsers of their cells. */
 
 import { byKind, FILE_COLUMNS, type FileColumn, type ImportKind } from '../../registry/file-columns.ts';
 import { type DecimalKind, RATE } from '../../values/decimal.ts';
@@ -20,21 +20,20 @@ import { readIdentityCard, readMobile } from '../reading/national-ids-and-phones
 export interface ImportColumn {
   readonly name: string;
   readonly kind: ValueKind['kind'];
-  /** True if the file must have the column and no cell of it may be empty. */
+  /** True if every file must have the column, with a value in every row. */
   readonly isRequired: boolean;
   /** Valid values of a column of choices. */
   readonly choices?: readonly string[];
-  /** Format of a column of decimals. Values are staged and stored in minor units or grams. */
+  /** Kind of decimals, which are parsed to minor units or grams. */
   readonly decimal?: DecimalKind;
   /** Parses a trimmed, non-empty cell. */
   readonly parse: (cell: string, context: CellContext) => string | number | FieldError;
-  /** Adds the evidence of a cell to the scan of a column whose cells can be ambiguous by themselves. */
+  /** Adds the evidence of a cell to the survey of its column. Missing if no cell can be ambiguous. */
   readonly collect?: (cell: string, survey: ColumnSurvey) => void;
 }
 
 const DATES: readonly ImportColumn['kind'][] = ['past_date', 'instant', 'past_instant'];
 
-/** True for a column of dates or date-times. */
 export const isOfDates = ({ kind }: Pick<ImportColumn, 'kind'>): boolean => DATES.includes(kind);
 
 function parserOf(kind: ImportKind, { field, role }: FileColumn): ImportColumn['parse'] {
@@ -75,7 +74,7 @@ export const IMPORT_COLUMNS = byKind((kind) =>
   }),
 );
 
-/** Column that can be replaced by others: a file, and each row, needs either `column` or all of `others`. */
+/** Column that other columns can replace. A file, and each row, needs either `column` or all of `others`. */
 interface Alternatives {
   readonly column: string;
   readonly others: readonly string[];
@@ -100,7 +99,7 @@ export const ALTERNATIVES: { readonly [kind in ImportKind]?: Alternatives } = {
   savings: MEMBER_OF_ENTRY,
 };
 
-/** Returns the required columns that a file lacks. For alternatives, returns the first column. */
+/** Returns the required columns that a file lacks. If all alternatives are missing, names only their `column`. */
 export function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): string[] {
   const missing = IMPORT_COLUMNS[kind].filter(({ name, isRequired }) => isRequired && !columns.has(name));
   const names = missing.map(({ name }) => name);
@@ -109,13 +108,13 @@ export function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): 
   return alternatives.others.every((name) => columns.has(name)) ? names : [...names, alternatives.column];
 }
 
-/** Describes a column for people, with its alternatives: `full_name (or first_name and last_name)`. */
+/** Returns a column's name with the columns that can replace it: `full_name (or first_name and last_name)`. */
 export function describeColumn(kind: ImportKind, column: string): string {
   const alternatives = ALTERNATIVES[kind];
   return column === alternatives?.column ? `${column} (or ${alternatives.others.join(' and ')})` : column;
 }
 
-/** Describes the columns of a kind for people, with `*` after columns that every file and row needs. */
+/** Lists the columns of a kind for help texts, with `*` after columns that every file and row needs. */
 export const describeColumns = (kind: ImportKind): string =>
   IMPORT_COLUMNS[kind]
     .filter(({ name }) => ALTERNATIVES[kind]?.others.includes(name) !== true)

@@ -12,12 +12,12 @@ type Values = readonly StagedValue[];
 
 interface SummedColumn {
   readonly name: string;
-  /** Index of the column among the kind's columns. */
+  /** Index in `IMPORT_COLUMNS` of the kind. */
   readonly place: number;
   readonly decimal: DecimalKind;
 }
 
-/** Columns of amounts and weights. Sums of rates are meaningless. */
+/** Columns of amounts and weights. Rates are left out, because their sums are meaningless. */
 export const SUMMED = byKind((kind) =>
   IMPORT_COLUMNS[kind].flatMap(({ name, decimal }, place): SummedColumn[] =>
     decimal === undefined || decimal === RATE ? [] : [{ name, place, decimal }],
@@ -26,46 +26,46 @@ export const SUMMED = byKind((kind) =>
 
 type Factor = readonly [column: string, value: string, factor: number];
 
-/** Rows that some files count differently in totals: withdrawals subtracted, void payments omitted. */
+/** Rows that some files subtract from their totals (withdrawals) or leave out of them (void payments). */
 const FACTORS: { readonly [kind in ImportKind]?: Factor } = {
   savings: ['kind', 'withdrawal', -1],
   payments: ['status', 'void', 0],
 };
 
-/** Maximum number of warnings, and of sections with totals of their own. */
+/** Maximum number of warnings, and maximum number of sections whose sums are in memory. */
 const [MOST_WARNINGS, MOST_SECTIONS] = [20, 500];
 
 export function createTotalsCheck(kind: ImportKind) {
   const [decisiveColumn, decisiveValue, factor] = FACTORS[kind] ?? [];
   const decisive = IMPORT_COLUMNS[kind].findIndex(({ name }) => name === decisiveColumn);
   const columns = SUMMED[kind].map((column) => ({ column, sections: [emptySection()] }));
-  /** Rows of totals above all other rows, compared at the end. */
+  /** Rows of totals above the first other row, which are compared at the end. */
   const early: (readonly [line: number, values: Values])[] = [];
   const differences: ImportWarning[] = [];
-  /** Totals that could not be compared because rows are faulty, by column. */
+  /** Totals that could not be compared, because cells have a fault, by column. */
   const uncompared = new Map<string, { unread: number; lines: number[] }>();
   let isAnyRow = false;
 
-  function compareColumn(line: number, stated: number, { column, sections }: (typeof columns)[number]): void {
-    const { isFound, unread, last } = sumsOf(sections, column.decimal, stated);
-    if (isFound) return;
-    if (unread > 0) {
-      const lines = uncompared.get(column.name)?.lines ?? [];
-      uncompared.set(column.name, { unread, lines: [...lines, line] });
-    } else if (differences.length < MOST_WARNINGS) differences.push(totalsDiffer(column, line, stated, last));
-  }
-
-  function compareEach(line: number, values: Values, compared?: (sections: Section[]) => void): void {
-    for (const summed of columns) {
-      const stated = values[summed.column.place];
+  /** @param endsSection true if the row of totals ends a section of each column in which it has a total */
+  function compareAll(line: number, values: Values, endsSection: boolean): void {
+    for (const { column, sections } of columns) {
+      const stated = values[column.place];
       if (typeof stated !== 'number') continue;
-      compareColumn(line, stated, summed);
-      compared?.(summed.sections);
+      const { isFound, unread, last } = sumsOf(sections, column.decimal, stated);
+      if (!isFound && unread > 0) {
+        const lines = uncompared.get(column.name)?.lines ?? [];
+        uncompared.set(column.name, { unread, lines: [...lines, line] });
+      } else if (!isFound && differences.length < MOST_WARNINGS)
+        differences.push(totalsDiffer(column, line, stated, last));
+      if (!endsSection) continue;
+      sections.push(emptySection());
+      if (sections.length > MOST_SECTIONS)
+        sections.splice(0, 2, joined(sections[0] as Section, sections[1] as Section));
     }
   }
 
   return {
-    /** @param faulty columns of the row with a fault, whose values are unknown */
+    /** @param faulty columns in which the row has a fault, so that the value is unknown */
     addRow(values: Values, faulty: readonly string[]): void {
       isAnyRow = true;
       const share = decisive >= 0 && values[decisive] === decisiveValue ? (factor ?? 1) : 1;
@@ -82,25 +82,20 @@ export function createTotalsCheck(kind: ImportKind) {
     },
     /** Compares a row of totals with the rows before it. */
     compare(line: number, values: Values): void {
-      if (isAnyRow)
-        compareEach(line, values, (sections) => {
-          sections.push(emptySection());
-          if (sections.length > MOST_SECTIONS)
-            sections.splice(0, 2, joined(sections[0] as Section, sections[1] as Section));
-        });
+      if (isAnyRow) compareAll(line, values, true);
       else if (early.length < MOST_WARNINGS) early.push([line, values]);
     },
-    /** Returns the warnings. Must be called after the entire file has been read. */
+    /** Must be called after the entire file has been read. */
     warnings(): ImportWarning[] {
-      for (const [line, values] of early) compareEach(line, values);
+      for (const [line, values] of early) compareAll(line, values, false);
       return [...differences, ...[...uncompared].map(([column, totals]) => notCompared(column, totals))];
     },
   };
 }
 
 /**
- * Sums of the rows between two rows of totals, in minor units or grams. Exact up to 2^53, more than any
- * comparison needs. `unread` counts cells with an unknown value.
+ * Sums of the rows between two rows of totals, in minor units or grams: `all` of all rows, `counted` with the
+ * factor of `FACTORS`. `unread` is the number of cells with an unknown value.
  */
 const emptySection = () => ({ all: 0, counted: 0, unread: 0 });
 
@@ -113,9 +108,9 @@ const joined = (one: Section, other: Section): Section => ({
 });
 
 /**
- * Searches for a stated total among the sums of the rows since each earlier row of totals and since the
- * beginning. Ignores differences of less than a kilogram or franc as rounding.
- * @returns also `last`, the sum of the last section with rows, which the total was probably meant for
+ * Searches for a stated total among the possible sums: of the rows since each earlier row of totals, and of all
+ * rows before. Ignores differences of less than a kilogram or franc.
+ * @returns also `last`, the sum since the last earlier total with rows after it, for a message
  */
 function sumsOf(sections: readonly Section[], { fractionDigits }: DecimalKind, stated: number) {
   const isStated = (sum: number) => Math.abs(sum - stated) < 10 ** fractionDigits;
@@ -166,7 +161,7 @@ const notCompared = (
 const WORDS = 'total|totals|totale|totaux|somme|sum|igiteranyo|yose|byose|zose';
 const TOTAL = new RegExp(`^(?:(?:grand|sous|sub)[\\s-]*)?(?:${WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
-/** Columns that identify a row, without the cooperative's code, which may be filled in on every line. */
+/** Columns that identify a row. The cooperative's code is left out: all lines may have it, even totals. */
 export const IDENTITY: readonly string[] = [
   'code',
   'identity_card',
@@ -177,9 +172,9 @@ export const IDENTITY: readonly string[] = [
 ];
 
 /**
- * True for a row of totals: its first cell begins with a word such as `Total`, and no other cell identifies
- * it. A member named Total may match too, so an import skips a row as totals only if the row has a fault
- * (table-lines.ts); scans for evidence may lose such a member.
+ * True for a row whose first value begins with a word such as `Total`, and that no other cell identifies. The
+ * row of a member named Total may match too. So an import skips a row as totals only if the row has a fault
+ * (table-lines.ts). Scans for evidence skip all matching rows.
  */
 export function isTotalsRow(
   headings: readonly { readonly column: string | null | undefined }[],

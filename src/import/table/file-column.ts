@@ -1,4 +1,4 @@
-/** Column `registry_file`: the files that have rejected a row (docs/import-reference.md#rejects). */
+/** Columns `registry_file` and `registry_repeats` of rejects (docs/import-reference.md#rejects). */
 
 import { hash } from 'node:crypto';
 import { FILE_COLUMN, REPEATS_COLUMN } from '../../registry/file-columns.ts';
@@ -6,14 +6,16 @@ import type { FileRecord } from '../files/records.ts';
 import type { RowFindings } from './cell-reader.ts';
 import type { Heading } from './recognise-headings.ts';
 
+// Column `registry_file`: the files that have rejected a row
+
 const DIGITS = 16;
 const FILES = /^sha256:[0-9a-f]{16}(?: sha256:[0-9a-f]{16}){0,99}$/;
-/** Maximum number of distinct cells, because the rows of each are looked up separately. */
+/** Maximum number of distinct cells, because a separate query looks up the rows of each. */
 const MAX_CELLS = 100;
 
 const DIFFERENT = 'This cell differs from the one in the rejects. Copy it from there again, or empty it.';
 
-/** Returns the cell for a row that this file rejects. @param before cell from earlier rejections */
+/** Returns the cell for a row that a file rejects. @param before the row's cell in that file */
 export function filesOf(sha256: string, before: string): string {
   const file = `sha256:${sha256.slice(0, DIGITS)}`;
   return FILES.test(before) ? `${before} ${file}` : file;
@@ -39,17 +41,16 @@ export function createFilesReader(place: number) {
   };
 }
 
-// Column `registry_repeats` of rejects: the mark of a row that was rejected because it repeats another row of
-// its file. If imported unchanged, such a row would overwrite the other row
-// (docs/import-reference.md#rejects).
+// Column `registry_repeats`: a mark of rows that were rejected because they repeat another row of their file.
+// If imported unchanged, a marked row would overwrite the other row.
 
 const MARK = /^key:[0-9a-f]{16}$/;
-/** Columns that identify a row within its cooperative. The first of them in the file is used. */
+/** Columns that identify a row within its cooperative. Marks use the first of these columns that a file has. */
 const KEYS = ['code', 'reference', 'identity_card'];
-/** Characters that spreadsheets add to a code or number, or people put between digits. */
+/** Characters that spreadsheets add around a code or number, or that people write between digits. */
 const AROUND = /[\s"'=]/g;
 
-/** @returns a function that returns the mark of a row, a hash of the cells that identify the row */
+/** @returns a function that computes the mark of a row: a hash of the cells that identify the row */
 export function createMarks(headings: readonly Heading[]): (cells: readonly string[]) => string {
   const placeOf = (name: string) => headings.findIndex(({ column }) => column === name);
   const key = KEYS.map(placeOf).find((place) => place >= 0) ?? -1;

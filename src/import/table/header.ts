@@ -1,4 +1,4 @@
-/** Reads the header of a file: positions of its columns, or all its faults. */
+/** Finds and reads the header of a file: the positions of the columns, or all faults of the header. */
 
 import { FAULTS_COLUMN, FILE_COLUMN, type ImportKind, REPEATS_COLUMN } from '../../registry/file-columns.ts';
 import { mayEcho } from '../../values/errors.ts';
@@ -28,13 +28,13 @@ import {
 export interface Header {
   readonly line: number;
   readonly headings: readonly Heading[];
-  /** Known columns of the file, including columns with a constant. */
+  /** Columns that the file or a constant provides. */
   readonly columns: ReadonlySet<string>;
-  /** Index of the cell of each column of the kind, in the kind's order; -1 for an absent column. */
+  /** Position in the file of each column in `IMPORT_COLUMNS`; -1 for a column that the file lacks. */
   readonly places: readonly number[];
-  /** Index of `registry_file`; -1 if absent. */
+  /** Position of the column `registry_file`; -1 if the file lacks it. */
   readonly filePlace: number;
-  /** Index of `registry_repeats`; -1 if absent. */
+  /** Position of the column `registry_repeats`; -1 if the file lacks it. */
   readonly repeatsPlace: number;
   readonly isOfRejects: boolean;
 }
@@ -46,16 +46,12 @@ interface HeaderFault {
 
 interface HeaderOptions {
   readonly map?: FileLayout | undefined;
-  /** True if the row is certainly the header. Otherwise an unknown column is a fault. */
+  /** True if the row is certainly the header. Otherwise each unknown column is a fault. */
   readonly isCertain: boolean;
   readonly notes: NoteLog;
 }
 
-/**
- * Reads a header. Columns may be in any order; none may occur twice, and required columns must not be
- * missing.
- * @throws FileFault with all faults of the header
- */
+/** @throws FileFault with all faults of the header, such as repeated, unknown and missing columns */
 export function readHeader(kind: ImportKind, record: FileRecord, options: HeaderOptions): Header {
   const { line, cells, cellFaults } = record;
   const { map, notes } = options;
@@ -124,7 +120,7 @@ const columnAndConstant = (column: string): HeaderFault => ({
 
 const SEPARATOR_NAMES = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical lines' } as const;
 
-/** Returns faults of unknown columns. Adds notes instead for columns that are ignored. */
+/** Returns faults of unknown columns. If the row is certainly the header, adds notes instead. */
 function unknownColumns(
   kind: ImportKind,
   line: number,
@@ -160,15 +156,15 @@ function unknownColumns(
 }
 
 /**
- * True if at least half of the headings are known. Otherwise the file may have no header, and the row may be
- * personal data that messages must not show.
+ * True if at least half of the headings are known. Otherwise the file may lack a header, and the row may be
+ * personal data, which messages must not show.
  */
 function looksLikeHeader(headings: readonly Heading[]): boolean {
   const written = headings.filter(({ text }) => text !== '');
   return 2 * written.filter(({ column }) => column !== undefined).length >= written.length;
 }
 
-/** Lists unknown or ignored headings: positions from 1, and texts unless they may be personal data. */
+/** Lists unknown and ignored headings. `position` counts from 1; `text` is missing if it may be personal data. */
 export function ignoredHeadings({ headings }: Pick<Header, 'headings'>) {
   const isHeader = looksLikeHeader(headings);
   return headings.flatMap(({ text, column, by }, i) => {
@@ -177,7 +173,7 @@ export function ignoredHeadings({ headings }: Pick<Header, 'headings'>) {
   });
 }
 
-/** True for a single word, like a column name and unlike names of people, codes and dates. */
+/** True for a single word. Names of people, codes and dates have other characters. */
 const looksLikeHeading = (text: string): boolean => /^\p{L}[\p{L}\p{N}_]*$/u.test(text) && mayEcho(text);
 
 function missing(kind: ImportKind, column: string): string {
@@ -187,15 +183,15 @@ function missing(kind: ImportKind, column: string): string {
   return column === alternatives?.column ? alternatives.missing : 'The column is missing.';
 }
 
-// Search for the row of headings, where the table begins (docs/import-reference.md#headings)
+// Search for the header among the first rows (docs/import-reference.md#headings)
 
-/** Minimum number of recognised headings. A row with fewer may be data. */
+/** Minimum number of recognised headings in a header. A row with fewer may be data. */
 const LOWEST_SCORE = 2;
 
 /**
- * @param records records from the beginning of the file, as many as are searched
- * @returns the index of the header; `isCertain` is true if its headings or the map identify it, otherwise the
- *   row may be personal data that messages must not show
+ * @param records at least the rows of the file in which the header is searched (`withHeaderRows`)
+ * @returns the index of the header; `isCertain` is false if the row may be personal data, which messages must
+ *   not show
  * @throws FileFault if the map names a line without a row
  */
 export function findHeader(kind: ImportKind, records: readonly FileRecord[], map?: FileLayout) {
@@ -221,7 +217,7 @@ const isExact = (kind: ImportKind, cells: readonly string[]): boolean =>
   cells.length <= MAX_COLUMNS &&
   recogniseHeadings(kind, cells).every(({ text, by }) => text === '' || by === 'name');
 
-/** Returns a function that detects repeated headings, which files made for printing have on each page. */
+/** Returns a function that is true for a repetition of the header. Files for printing repeat it on each page. */
 export function createHeaderCheck(
   headings: readonly Pick<Heading, 'text'>[],
 ): (cells: readonly string[]) => boolean {
@@ -232,8 +228,8 @@ export function createHeaderCheck(
 }
 
 /**
- * Yields the batches, the first one extended to all rows in which the header is searched. Rows read before an
- * error are yielded before the error is thrown.
+ * Joins the first batches, so that the first batch has all rows in which the header is searched. Yields the
+ * rows before an error, then throws the error.
  */
 export async function* withHeaderRows(
   batches: AsyncIterable<RecordBatch>,
@@ -264,9 +260,9 @@ export async function* withHeaderRows(
 // Check of the number of cells in a row
 
 /**
- * Returns a function that detects a row with too few or too many cells. In a text file, even an empty extra
- * cell is too many, unless the header ends with an empty cell: a separator inside a value, as in `12,500`,
- * has shifted the other values. In a workbook, a row ends with its last value.
+ * Returns a function that is true for a row with too few or too many cells. In a text file, an extra cell shows
+ * that a separator inside a value, as in `12,500`, has shifted the other values. So even an empty extra cell is
+ * refused, unless the header ends with an empty cell. In a workbook, a row ends with its last value.
  */
 export function createWidthCheck(
   { headings }: Header,

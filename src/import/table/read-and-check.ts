@@ -9,7 +9,6 @@ import {
   fileFault,
   type ImportFault,
   type RecordSource,
-  type SourceFormat,
 } from '../files/records.ts';
 import { columnLetters } from '../files/sheet-rows.ts';
 import type { ImportWarning } from '../import-warnings.ts';
@@ -27,12 +26,12 @@ import { EMPTY_FILE, openTable, type Table, visibleRecords } from './table.ts';
 interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
   readonly map?: FileLayout | undefined;
-  /** True to refuse everything that the import would otherwise read leniently or skip. */
+  /** True to refuse the file for everything that would otherwise get a note. */
   readonly isStrict?: boolean | undefined;
   /** True to skip hidden rows and columns of a workbook. */
   readonly skipsHidden?: boolean | undefined;
   readonly cells: CellContext;
-  /** Called between batches. An exception ends reading. @param bytesRead number of bytes read so far */
+  /** Called after each batch. May throw to end reading. @param bytesRead bytes up to the end of the batch */
   readonly onBatch: (bytesRead: number) => void;
 }
 
@@ -60,25 +59,27 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
     checked,
     findings: {
       notes,
-      /** Warnings from reading the file itself. Warnings that involve stored data are in `checked`. */
+      /** Warnings about the file itself. Warnings from comparing it with stored data are in `checked`. */
       warnings,
-      /** First rows with the values that were read. */
+      /** First few rows, with parsed values. */
       firstRows,
-      /** Header; undefined if no header could be read. */
+      /** Undefined if the header could not be read. */
       header: table?.header,
-      /** Columns with numbers that are refused for their decimals, and that a map could round. */
+      /** Columns with numbers that are refused because of too many decimals. A map can round them. */
       roundableColumns: table?.roundableColumns() ?? [],
       isReferenceMissing: table?.isReferenceMissing() === true,
       /** Returns a fault's cell in a workbook, such as `C12`; undefined if there is no single cell. */
-      cellOf: (fault: Pick<ImportFault, 'line' | 'column'>) => cellOf(source.format, table?.header, fault),
+      cellOf({ line, column }: Pick<ImportFault, 'line' | 'column'>): string | undefined {
+        const place = table?.header.headings.findIndex((heading) => heading.column === column) ?? -1;
+        return source.format.type === 'text' || place < 0 ? undefined : `${columnLetters(place)}${line}`;
+      },
     },
   };
 }
 
 /**
- * Stages a file once.
- * @returns also `needsSurvey`, true if the file must be scanned and staged again; `table` is undefined if the
- *   file has no readable header
+ * @returns also `needsSurvey`, which is true if the file must be scanned and staged again; `table` is undefined
+ *   if the header could not be read
  */
 async function stageOnce(
   session: ImportSession,
@@ -88,7 +89,8 @@ async function stageOnce(
 ) {
   const { format } = source;
   const notes = new NoteLog(isStrict === true);
-  if (isEncodingGuessed(format, map)) notes.note('encoding', '', 1);
+  if (format.type === 'text' && format.encoding === 'windows-1252' && map?.encoding === undefined)
+    notes.note('encoding', '', 1);
   let table: Table | undefined;
   let staging: ReturnType<ImportSession['stage']> | undefined;
   const firstRows: StagedRow[] = [];
@@ -114,7 +116,7 @@ async function stageOnce(
   return { staging, table, notes: notes.list(), firstRows, needsSurvey: false };
 }
 
-/** Scans an entire file for evidence about its columns, before rows are staged again. */
+/** Scans an entire file for evidence about its columns. */
 async function surveyColumns(
   source: RecordSource,
   header: Header,
@@ -142,16 +144,4 @@ async function surveyColumns(
     if (!(error instanceof FileFault)) throw error;
   }
   return new Map(columns.map(({ name, survey }) => [name, survey]));
-}
-
-const isEncodingGuessed = (format: SourceFormat, map: FileLayout | undefined): boolean =>
-  format.type === 'text' && format.encoding === 'windows-1252' && map?.encoding === undefined;
-
-function cellOf(
-  format: SourceFormat,
-  header: Header | undefined,
-  { line, column }: Pick<ImportFault, 'line' | 'column'>,
-): string | undefined {
-  const place = header?.headings.findIndex((heading) => heading.column === column) ?? -1;
-  return format.type === 'text' || place < 0 ? undefined : `${columnLetters(place)}${line}`;
 }

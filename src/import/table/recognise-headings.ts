@@ -1,7 +1,8 @@
-/** Recognises the columns named by the headings of a file. */
+/** Recognises the columns that the headings of a file name. */
 
 import {
   ADDED_LABELS,
+  byKind,
   FAULTS_COLUMN,
   FILE_COLUMN,
   FILE_COLUMNS,
@@ -16,14 +17,11 @@ import { IMPORT_COLUMNS } from './columns.ts';
 
 type AddedColumn = typeof FAULTS_COLUMN | typeof FILE_COLUMN | typeof REPEATS_COLUMN;
 
-/**
- * Returns the heading of a column that rejects add.
- * @param labels language of the label; undefined for the column name, which is the same in all languages
- */
+/** @param labels language of the heading; undefined to use the column's name, which has no language */
 export const addedHeading = (column: AddedColumn, labels: Language | undefined): string =>
   labels === undefined ? column : inLanguage(ADDED_LABELS[column], labels);
 
-/** Returns all headings that the added column may have in a corrected file. */
+/** Returns all headings that a column may have that rejects add to a file. */
 export const addedHeadingsOf = (column: AddedColumn): readonly string[] => [
   ...new Set([undefined, ...LANGUAGES].map((language) => addedHeading(column, language))),
 ];
@@ -34,18 +32,18 @@ const ADDED = new Map(
   ),
 );
 
-/** Returns the added column that a heading of a rejects file names, or undefined. */
+/** Returns the column that rejects add under a heading, or undefined for any other heading. */
 export const addedColumnOf = (text: string): AddedColumn | undefined => ADDED.get(text.trim().toLowerCase());
 
-/** Maximum number of columns of a spreadsheet. */
+/** Maximum number of columns in the header of a file: the maximum of spreadsheets. */
 export const MAX_COLUMNS = 16_384;
 
 export interface Heading {
-  /** Trimmed heading in the file; empty if the column has none. */
+  /** Trimmed text in the file; empty for a column without a heading. */
   readonly text: string;
-  /** Column of the kind; null if ignored, undefined if not recognised. */
+  /** Name of the column; null if the heading is ignored, undefined if it is not recognised. */
   readonly column: string | null | undefined;
-  /** Source of the recognition: a column `name` in any letter case, the `map`, or the `dictionary`. */
+  /** Reason for the recognition: the column's `name` in any letter case, the `map`, or the `dictionary`. */
   readonly by?: 'name' | 'map' | 'dictionary';
 }
 
@@ -58,17 +56,17 @@ export function recogniseHeadings(kind: ImportKind, cells: readonly string[], ma
   return headings.map((heading, i) => {
     const { text, column, by } = heading;
     if (by !== 'dictionary') return heading;
-    // The registry's exports have the identifying column under its own name too, so the row id is ignored.
+    // An export has a column of row ids, which is ignored, besides the column with the code or reference.
     if (IDS.includes(text) && exact.has(column)) return { text, column: undefined };
     if (kind === 'members')
       return hasFirstNames && SINGLE.has(foldPhrase(text)) ? { ...heading, column: 'last_name' } : heading;
-    // A ledger uses names only for comparison, so the first column of names is enough.
+    // A ledger's names are only compared with stored names, so the first column of names is enough.
     const isFurtherName = column === 'full_name' && i !== columns.indexOf('full_name');
     return isFurtherName ? { text, column: undefined } : heading;
   });
 }
 
-/** Headings of row ids in the registry's exports. Cooperatives use them for their own numbers. */
+/** Headings of row ids in exports. In files of cooperatives, these are headings of codes and references. */
 const IDS: readonly string[] = ['id', 'member_id', 'loan_id'];
 
 function recognise(kind: ImportKind, text: string, map: FileLayout | undefined): Heading {
@@ -82,7 +80,6 @@ function recognise(kind: ImportKind, text: string, map: FileLayout | undefined):
   return column === undefined ? { text, column } : { text, column, by: 'dictionary' };
 }
 
-/** Headings of full names, or of family names if the file also has a column of first names. */
 const SINGLE = new Set(SINGLE_NAMES.map(foldPhrase));
 const BRACKETED = /^(.*\S)\s*[([{]([^)\]}]*)[)\]}]\s*$/su;
 
@@ -91,7 +88,7 @@ const MAX_HEADING_CHARACTERS = 200;
 
 function lookUp(kind: ImportKind, text: string): string | undefined {
   if (text.length > MAX_HEADING_CHARACTERS) return undefined;
-  const dictionary = dictionaryOf(kind);
+  const dictionary = DICTIONARIES[kind];
   const column = dictionary.get(foldHeading(text)) ?? dictionary.get(foldPhrase(text));
   if (column !== undefined) return column;
   const [, before = '', inside = ''] = BRACKETED.exec(text) ?? [];
@@ -101,7 +98,7 @@ function lookUp(kind: ImportKind, text: string): string | undefined {
   return isHarmless === true ? bracketed : undefined;
 }
 
-/** Returns the headings of a column: its name, its labels on the desk, and others that cooperatives use. */
+/** Returns the headings of a column: its name, its labels on the desk, and further headings (`HEADINGS`). */
 export function headingsOf(kind: ImportKind, column: string): string[] {
   const { label = column } = FILE_COLUMNS[kind].find(({ name }) => name === column) ?? {};
   const labels = LANGUAGES.map((language) => inLanguage(label, language));
@@ -109,34 +106,28 @@ export function headingsOf(kind: ImportKind, column: string): string[] {
 }
 
 /**
- * True for a text that may be personal data: longer than any heading, or with six digits in a row, or nine
- * digits across spaces. Years in a heading have fewer digits.
+ * True for a text that may be personal data: longer than any heading, or with more digits than a year has in a
+ * heading.
  */
 export const mayBeData = (text: string): boolean =>
   text.length > 100 || /\p{C}/u.test(text) || /\p{Nd}{6}|(?:\p{Nd}\s*){9}/u.test(text);
 
-const dictionaries = new Map<ImportKind, ReadonlyMap<string, string>>();
-
-/** Returns the columns of a kind by heading, folded in both ways (`foldHeading` and `foldPhrase`). */
-export function dictionaryOf(kind: ImportKind): ReadonlyMap<string, string> {
-  let dictionary = dictionaries.get(kind);
-  if (dictionary === undefined) {
-    dictionary = new Map(
+/** Columns of each kind by heading. Each heading is folded in both ways (`foldHeading` and `foldPhrase`). */
+export const DICTIONARIES = byKind(
+  (kind): ReadonlyMap<string, string> =>
+    new Map(
       IMPORT_COLUMNS[kind].flatMap(({ name }) =>
         headingsOf(kind, name).flatMap((heading): [string, string][] => [
           [foldHeading(heading), name],
           [foldPhrase(heading), name],
         ]),
       ),
-    );
-    dictionaries.set(kind, dictionary);
-  }
-  return dictionary;
-}
+    ),
+);
 
 /**
- * Counts the columns named by the cells of a row, including columns that the map ignores. The row with the
- * highest score in a file, or in all sheets of a workbook, is the header.
+ * Counts the known headings in a row, including headings that the map ignores. The row with the highest score
+ * is the header of a file, and selects the sheet of a workbook.
  */
 export function scoreHeader(kind: ImportKind, cells: readonly string[], map?: FileLayout): number {
   if (cells.length > MAX_COLUMNS) return 0;

@@ -1,4 +1,4 @@
-/** Separates rows from other lines, such as totals and signatures (docs/import-reference.md#notes). */
+/** Separates the rows of a table from lines such as totals and signatures (docs/import-reference.md#notes). */
 
 import type { StagedValue } from '../../values/declared-fields.ts';
 import type { FileRecord } from '../files/records.ts';
@@ -8,7 +8,6 @@ import type { RowFindings } from './cell-reader.ts';
 import { type createTotalsCheck, IDENTITY, isTotalsRow } from './compare-totals.ts';
 import { createHeaderCheck, type Header } from './header.ts';
 
-/** Row of the table with its values and findings. */
 export interface ReadRow {
   readonly record: FileRecord;
   readonly values: StagedValue[];
@@ -23,7 +22,7 @@ interface TableLinesOptions {
   readonly read: (record: FileRecord) => Omit<ReadRow, 'record'>;
 }
 
-/** Maximum number of lines below a table. More lines are rows of the table whose other cells are empty. */
+/** Maximum number of lines below a table. More lines than this are rows of the table with empty cells. */
 const MOST_LINES_BELOW = 50;
 
 export function createTableLines({ header, notes, totals, isExample, read }: TableLinesOptions) {
@@ -31,12 +30,12 @@ export function createTableLines({ header, notes, totals, isExample, read }: Tab
   let isAnyRow = false;
   /** True after a row of totals, and after an empty line below a row, until the next row. */
   let mayBeBelow = false;
-  /** Lines that are below the table, unless a further row of the table follows. */
+  /** Lines that are below the table, unless another row of the table follows. */
   const below: ReadRow[] = [];
   /** The last row of the table. */
   let above: FileRecord | undefined;
   return {
-    /** Reads a line. Returns the rows that now certainly belong to the table, in order. */
+    /** Reads a line. Returns lines, in order, that now certainly are rows of the table: none, one or several. */
     read(record: FileRecord): readonly ReadRow[] {
       const { line, cells } = record;
       if (repeatsHeader(cells)) {
@@ -65,11 +64,11 @@ export function createTableLines({ header, notes, totals, isExample, read }: Tab
       above = record;
       return below.length === 0 ? [row] : [...below.splice(0), row];
     },
-    /** Must be called for empty lines, which may end the table. */
+    /** Must be called between two lines with empty lines between them, which may end the table. */
     passGap(): void {
       mayBeBelow ||= isAnyRow;
     },
-    /** Ends the file. The remaining lines are below the table and get notes. */
+    /** Adds notes about the lines below the table. Must be called at the end of the file. */
     end(): void {
       for (const { record } of below)
         notes.note('text_below', '', record.line, { text: loneText(record)?.text });
@@ -77,12 +76,12 @@ export function createTableLines({ header, notes, totals, isExample, read }: Tab
   };
 }
 
-/** Number of columns, from the left, in which a text below the table may begin. */
+/** Number of columns, from the left, in which a text below a table may begin. */
 const FIRST_COLUMNS = 3;
-/** Single word with a digit, such as a member code. Its line may be a row whose other cells are missing. */
+/** Single word with a digit, such as a member code. A line with only a code may be an incomplete row. */
 const CODE = /^\S*\p{Nd}\S*$/u;
 
-/** Returns the only text of a line, such as `Fait à Huye, le 3 mai 2026`; undefined for any other line. */
+/** Returns the only value of a line if it is a text such as `Fait à Huye, le 3 mai 2026`, or undefined. */
 function loneText({ cells, numbers }: FileRecord) {
   const place = cells.findIndex((cell) => cell.trim() !== '');
   if (place < 0 || place >= FIRST_COLUMNS || numbers?.has(place) === true) return undefined;
@@ -92,7 +91,7 @@ function loneText({ cells, numbers }: FileRecord) {
 }
 
 const NAMES: readonly string[] = ['full_name', 'first_name', 'last_name', 'name'];
-/** Punctuation of a sentence or of a line for a signature, which codes do not contain. */
+/** Punctuation of sentences and of lines for signatures. Codes do not contain it. */
 const SENTENCE = /[:,;_…]|\.{3}/;
 const FIRST_WORDS =
   'fait|etabli|dresse|prepare|verifie|approuve|lu|vise|visa|signe|signature|cachet|le|la|pour|note|' +
@@ -100,10 +99,10 @@ const FIRST_WORDS =
   'bikozwe|byakozwe|bikorewe|byateguwe|byemejwe|bigenzuwe|byagenzuwe|umukono|kashe|itariki|' +
   'presidente?|perezida|chairperson|secretaire|secretary|umunyamabanga|umwanditsi|tresoriere?|treasurer|' +
   'umubitsi|comptable|accountant|gerante?|manager|umucungamutungo|umugenzuzi';
-/** First words, without accents, of texts that cooperatives write below their tables. */
+/** First words, without accents, of the texts that cooperatives write below their tables. */
 const FOOTER = new RegExp(`^(?:${FIRST_WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
-/** The form of a code, in which `LE 12` and `KA 345` are alike. */
+/** Returns a form of a code that is equal for similar codes, such as `LE 12` and `KA 345`. */
 const formOf = (code: string): string =>
   code
     .replace(/\p{Lu}/gu, 'A')
@@ -111,8 +110,8 @@ const formOf = (code: string): string =>
     .replace(/\p{Nd}+/gu, '0');
 
 /**
- * True for a line with a single text, unless that may be the name or code of an incomplete row.
- * @param above last row above the line: a text of the form of its code is a code
+ * True for a line with a single text, unless the text may be the name or code of an incomplete row.
+ * @param above last row above the line. A text of the same form as the code of this row is a code.
  */
 function isBelow(record: FileRecord, { headings }: Header, above: FileRecord | undefined): boolean {
   const lone = loneText(record);

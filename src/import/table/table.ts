@@ -1,5 +1,6 @@
 /** Reads the table of a file: finds the header, and turns records into rows, faults and notes. */
 
+import type { ImportKind } from '../../registry/file-columns.ts';
 import { composeNames } from '../../registry/members.ts';
 import type { StagedRow, StagedValue } from '../../values/declared-fields.ts';
 import { FieldError } from '../../values/errors.ts';
@@ -12,7 +13,6 @@ import {
   type RecordBatch,
 } from '../files/records.ts';
 import { columnLetters } from '../files/sheet-rows.ts';
-import type { CellContext } from '../reading/cell-context.ts';
 import type { NoteLog } from '../reading/notes.ts';
 import { createExampleCheck } from '../template.ts';
 import { type CellReaderOptions, createCellReader, RowFindings } from './cell-reader.ts';
@@ -25,14 +25,16 @@ import { createTableLines, type ReadRow } from './table-lines.ts';
 // Opening balances: amounts paid on loans before payments were recorded
 // (docs/import-reference.md#opening-balances)
 
+const placeOf = (kind: ImportKind, column: string): number =>
+  IMPORT_COLUMNS[kind].findIndex(({ name }) => name === column);
+
 const OPENING_BALANCE = ['paid_amount', 'paid_until'];
-const PAID_AMOUNT = IMPORT_COLUMNS.loans.findIndex(({ name }) => name === 'paid_amount');
-const PAID_UNTIL = PAID_AMOUNT + 1;
+const [PAID_AMOUNT, PAID_UNTIL] = [placeOf('loans', 'paid_amount'), placeOf('loans', 'paid_until')];
 
 /**
- * Completes the opening balance of a loan. Without `paid_until`, the balance runs until the import.
- * @param values values of a row in which neither cell is faulty
- * @param isConstant true if a constant sets `paid_until`, which then applies only to rows with a paid amount
+ * Completes the opening balance of a loan. An empty `paid_until` means the time of the import.
+ * @param values values of a row without a fault in the columns of `OPENING_BALANCE`
+ * @param isConstant true if a constant sets `paid_until`; it then applies only to rows with a paid amount
  */
 function completeOpeningBalance(
   values: StagedValue[],
@@ -52,7 +54,7 @@ const MEMBER = ['member_code', 'identity_card'];
 
 /** @throws FileFault if a constant of the map is invalid */
 function createRowReader(options: CellReaderOptions) {
-  const { kind, header, format, map, context } = options;
+  const { kind, header, format, map, cells } = options;
   const declared = IMPORT_COLUMNS[kind];
   const { columns, places, headings } = header;
   const constants = readConstants(options);
@@ -62,18 +64,18 @@ function createRowReader(options: CellReaderOptions) {
   const hasBalance = kind === 'loans' && OPENING_BALANCE.some((name) => columns.has(name));
   const composed = isMembers ? ['full_name'] : hasBalance ? ['paid_until'] : [];
   const isCutOffConstant = map?.constants.has('paid_until') === true;
-  /** Columns of the current row that have a fault. */
+  /** Columns with a fault in the current row. */
   const faulty = new Set<string>();
   const isAnyFaulty = (names: readonly string[]) => faulty.size > 0 && names.some((name) => faulty.has(name));
   const cellReader = createCellReader(options);
 
   return {
     ...cellReader,
-    /** Columns of the file, including columns composed from others. */
+    /** Columns that the file provides, including columns that are composed from others. */
     columns: new Set([...columns, ...composed]),
     /**
-     * Reads one row. Its evidence counts only after `accept`.
-     * @returns values in the order of the kind's columns; null for an empty or invalid cell
+     * Reads a row. `accept` must be called with the findings if the row belongs to the table.
+     * @returns values in the order of `IMPORT_COLUMNS`; null for an empty or invalid cell
      */
     read(record: FileRecord): { values: StagedValue[]; findings: RowFindings } {
       const findings = new RowFindings();
@@ -98,52 +100,46 @@ function createRowReader(options: CellReaderOptions) {
       if (isEntries && values[MEMBER_CODE] === null && values[IDENTITY_CARD] === null && !isAnyFaulty(MEMBER))
         findings.fault('member_code', 'Give a member code, or a national ID.');
       if (hasBalance && !isAnyFaulty(OPENING_BALANCE))
-        completeOpeningBalance(values, isCutOffConstant, context.nowSeconds, findings);
+        completeOpeningBalance(values, isCutOffConstant, cells.nowSeconds, findings);
       return { values, findings };
     },
   };
 }
 
-/** Returns the constant of each column; null for a column without a constant. */
-function readConstants({ kind, header, context, map }: CellReaderOptions): StagedValue[] {
+/** @returns constants in the order of `IMPORT_COLUMNS`; null for a column without a constant */
+function readConstants({ kind, header, cells, map }: CellReaderOptions): StagedValue[] {
   return IMPORT_COLUMNS[kind].map(({ name, parse }) => {
     const cell = map?.constants.get(name)?.trim() ?? '';
-    const value = cell === '' ? null : parse(cell, context);
+    const value = cell === '' ? null : parse(cell, cells);
     if (!(value instanceof FieldError)) return value;
     const message = say('The constant for this column is invalid. {fault}', { fault: asMessage(value.text) });
     throw new FileFault([{ line: header.line, column: name, message, refuses: 'file' }]);
   });
 }
 
-const positionOf = (column: string): number =>
-  IMPORT_COLUMNS.members.findIndex(({ name }) => name === column);
-const FULL_NAME = positionOf('full_name');
-const FIRST_NAME = positionOf('first_name');
-const LAST_NAME = positionOf('last_name');
-/** Positions that are equal in all kinds of entries. */
-const MEMBER_CODE = 1;
-const IDENTITY_CARD = 2;
+const FULL_NAME = placeOf('members', 'full_name');
+const FIRST_NAME = placeOf('members', 'first_name');
+const LAST_NAME = placeOf('members', 'last_name');
+/** Places of these columns in `IMPORT_COLUMNS`. All kinds of entries have them at the same places. */
+const MEMBER_CODE = placeOf('loans', 'member_code');
+const IDENTITY_CARD = placeOf('loans', 'identity_card');
 
 function composeFullName(values: StagedValue[], findings: RowFindings): void {
-  const nameAt = (position: number) => values[position] as string | null;
+  const nameAt = (place: number) => values[place] as string | null;
   const names = composeNames(nameAt(FULL_NAME), nameAt(FIRST_NAME), nameAt(LAST_NAME));
   if (names === undefined) findings.fault('full_name', 'Give a full name, or a first name and a last name.');
   else if (names instanceof FieldError) findings.fault('full_name', names.text);
   else values[FULL_NAME] = names.fullName;
 }
 
-interface TableOptions extends Omit<CellReaderOptions, 'header' | 'context'> {
-  readonly cells: CellContext;
+interface TableOptions extends Omit<CellReaderOptions, 'header'> {
   readonly notes: NoteLog;
   readonly skipsHidden: boolean;
 }
 
 export const EMPTY_FILE = 'The file is empty: its first line must name the columns.';
 
-/**
- * Returns the record without the cells and faults of hidden columns.
- * @param places indexes of the hidden columns; undefined if they are not skipped
- */
+/** @param places indexes of hidden columns; undefined if they are not skipped */
 function withoutColumns(record: FileRecord, places: RecordBatch['hiddenColumns']): FileRecord {
   if (places === undefined || places.size === 0) return record;
   const { cells, cellFaults = [] } = record;
@@ -164,7 +160,7 @@ export const visibleRecords = (
 const isEmpty = ({ cells, cellFaults }: FileRecord): boolean =>
   cells.every((cell) => cell.trim() === '') && (cellFaults?.size ?? 0) === 0;
 
-/** Finds and reads the header. Adds notes about lines above it and about hidden columns. */
+/** Finds and reads the header. Adds notes about lines above the header and about hidden columns. */
 function openHeader({ records: all, hiddenColumns }: RecordBatch, options: TableOptions): Header {
   const { kind, map, notes, skipsHidden } = options;
   const records = skipsHidden ? visibleRecords(all, hiddenColumns).filter((record) => !isEmpty(record)) : all;
@@ -184,14 +180,14 @@ function openHeader({ records: all, hiddenColumns }: RecordBatch, options: Table
 export type Table = ReturnType<typeof openTable>;
 
 /**
- * @param first records from the beginning of the file, as many as are searched for the header
+ * @param first first batch of `withHeaderRows`
  * @throws FileFault with all faults of the header
  */
 export function openTable(first: RecordBatch, options: TableOptions) {
   const { kind, cells, notes, skipsHidden } = options;
   const header = openHeader(first, options);
   const skippedColumns = skipsHidden ? first.hiddenColumns : undefined;
-  const reader = createRowReader({ ...options, header, context: cells });
+  const reader = createRowReader({ ...options, header });
   const noteUnnamed = createUnnamedColumns(header, notes);
   const totals = createTotalsCheck(kind);
   const isExample = createExampleCheck(kind, header, cells);
@@ -213,7 +209,7 @@ export function openTable(first: RecordBatch, options: TableOptions) {
     reader.accept(findings);
     for (const note of findings.notes) notes.note(note.kind, note.column, line);
     noteUnnamed(record);
-    // Faulty rows are ignored here: the values of a row with too few cells are unknown.
+    // The values of a faulty row may be unknown.
     if (findings.faults.length === 0 && values[reference] === null) isReferenceMissing = true;
     const rejectedFrom = filesOf(record, findings);
     checkRepeat(record, findings);
@@ -222,9 +218,10 @@ export function openTable(first: RecordBatch, options: TableOptions) {
   }
 
   return {
+    ...reader,
     header,
-    columns: reader.columns,
-    /** Reads the next batch. From the first batch, only rows after the header are read. */
+    isReferenceMissing: () => isReferenceMissing,
+    /** Reads the next batch. Skips the records up to the header, which are in the first batch. */
     read({ records: batch }: RecordBatch) {
       const rows: StagedRow[] = [];
       const faults: ImportFault[] = [];
@@ -245,12 +242,6 @@ export function openTable(first: RecordBatch, options: TableOptions) {
       }
       return { rows, faults: [...faults, ...notes.takeFaults()] };
     },
-    /** True if the file must be scanned and then read again. */
-    needsSurvey: reader.needsSurvey,
-    /** Columns whose unknown words must not be shown when the file is read again. */
-    columnsOfUnknownWords: reader.columnsOfUnknownWords,
-    roundableColumns: reader.roundableColumns,
-    isReferenceMissing: () => isReferenceMissing,
     /** Ends the file. Returns faults of entire columns and, with `--strict`, of texts below the table. */
     end(): ImportFault[] {
       lines.end();
@@ -260,17 +251,17 @@ export function openTable(first: RecordBatch, options: TableOptions) {
         ...unclear.map((fault) => ({ line: header.line, ...fault, refuses: 'file' as const })),
       ];
     },
-    /** Warnings about totals that differ from the sums of the rows, complete after `end`. */
+    /** Returns warnings about totals that differ from the sums of the rows. Must be called after `end`. */
     warnings: totals.warnings,
   };
 }
 
-/** Returns a function that notes each column without a heading, on the first row with a value in it. */
+/** Returns a function that adds a note for a column without a heading, at the first row with a value in it. */
 function createUnnamedColumns({ headings }: Header, notes: NoteLog) {
   const places = new Set(headings.flatMap(({ text }, place) => (text === '' ? [place] : [])));
   return ({ line, cells }: FileRecord): void => {
     for (const place of places) {
-      // The indexes are in order, so the loop can end: a row may have fewer cells than the header.
+      // The places are in ascending order. A row may have fewer cells than the header.
       if (place >= cells.length) break;
       if (cells[place]?.trim() === '') continue;
       notes.note('ignored_column', `#${place + 1}`, line);

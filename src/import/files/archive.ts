@@ -87,7 +87,7 @@ async function readEntries({ fd }: FileHandle, entries: Map<string, Entry>) {
   return zip;
 }
 
-/** Throws errors of the disk, which have a `syscall`, again. Other errors mean that the archive is damaged. */
+/** Rethrows errors of the disk, which have a `syscall`. All other errors mean that the archive is damaged. */
 function throwUnreadable(error: unknown): never {
   if (error instanceof UnreadableWorkbook || (error instanceof Error && 'syscall' in error)) throw error;
   throw new UnreadableWorkbook(DAMAGED, { cause: error });
@@ -109,8 +109,8 @@ const MAX_ATTRIBUTES = 1_000;
 const MAX_DEPTH = 100;
 
 /**
- * Creates a parser for a part of a workbook in UTF-8, the encoding that Excel and LibreOffice write. An entity
- * that the part itself declares is an error and is never expanded.
+ * Creates a parser for a part of a workbook in UTF-8, the encoding that Excel and LibreOffice write. An
+ * entity that the part itself declares is an error and is never expanded.
  * @returns a function to call with each chunk of the part, then with undefined; throws UnreadableWorkbook
  */
 export function createXmlReader(events: XmlEvents): (chunk: Buffer | undefined) => void {

@@ -105,7 +105,7 @@ async function* withoutRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   yield rest;
 }
 
-/** Returns the start of the closing tag `</sheetData>`, or -1. A text may contain `sheetData>`, but no `<`. */
+/** Returns the start of `</sheetData>`, or -1. A text may contain the name of the tag, but no `<`. */
 function endOfRows(bytes: Buffer): number {
   for (let at = 0; ; at++) {
     at = bytes.indexOf(`${ROWS}>`, at);

@@ -109,7 +109,7 @@ async function* bytesOf(
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** XML elements that contain the text of a cell. All other elements, such as notes and drawings, are skipped. */
+/** XML elements that contain the text of a cell. Others, such as notes and drawings, are skipped. */
 const TEXT_ELEMENTS: readonly string[] = ['p', 'span', 'a', 's', 'tab', 'line-break', 'ruby', 'ruby-base'];
 
 const repetitionOf = (attribute: string | undefined): number => {
@@ -162,7 +162,7 @@ function timeText(duration: string): string {
 
 // The rows of a sheet
 
-/** Row that the file stores once with a number of repetitions. A sheet of equal rows takes only a few bytes. */
+/** Row with a number of repetitions. A file may store a million equal rows in a few bytes. */
 interface RepeatedRecord {
   readonly record: FileRecord;
   readonly times: number;

@@ -44,8 +44,8 @@ export class SeveralSheets extends UnreadableWorkbook {
 }
 
 /**
- * Opens a workbook (docs/import-reference.md#workbooks). `read` unpacks the rows, which are never in memory at
- * once.
+ * Opens a workbook (docs/import-reference.md#workbooks). `read` unpacks the rows, which are never in memory
+ * at once.
  * @throws UnreadableWorkbook; UnknownSheetError; the system's error
  */
 export async function openWorkbook(

@@ -39,7 +39,7 @@ export interface MergedRange {
 }
 
 export interface SheetLayout {
-  /** Minimum number of cells in a record. Shorter rows get empty cells, which sheets omit at the end of a row. */
+  /** Minimum number of cells in a record. Sheets omit empty cells at the end of a row. */
   readonly width: number;
   /** Line of the header. Merged ranges that begin in the header or above it are ignored. */
   readonly headerLine: number;

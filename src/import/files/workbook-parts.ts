@@ -1,4 +1,4 @@
-/** Reads the parts of an Excel workbook that concern all sheets: sheet names, shared texts, number formats. */
+/** Reads the parts of an Excel workbook that concern all sheets: sheet names, shared texts and styles. */
 import { type Archive, LONG_TEXT, MAX_TEXT_CHARACTERS, readXml, UnreadableWorkbook } from './archive.ts';
 
 /** Maximum number of relationships, of formats and of styles. No spreadsheet program writes so many. */

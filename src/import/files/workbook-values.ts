@@ -11,8 +11,8 @@ const EPOCH_1904 = Date.UTC(1904, 0, 1) / 1000;
 const LAST_DAY = 2_958_465;
 
 /**
- * Converts a number to a date or date-time such as `2024-03-31T08:30:00`, rounded to the second. A number below
- * 1 becomes a time such as `08:30:00`.
+ * Converts a number to a date or date-time such as `2024-03-31T08:30:00`, rounded to the second. A number
+ * below 1 becomes a time such as `08:30:00`.
  * @param serial days since day 0; the fraction is the time of day
  * @returns undefined for an invalid date
  */

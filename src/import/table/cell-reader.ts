@@ -81,8 +81,8 @@ function tooManyDecimals(value: string, shown: string | undefined, count: number
 }
 
 /**
- * Handles a number that has more decimals than its column may have: rounds it if the map says so, else refuses
- * it. Returns any other cell unchanged.
+ * Handles a number that has more decimals than its column may have: rounds it if the map says so, else
+ * refuses it. Returns any other cell unchanged.
  * @param shown rounded number that the workbook displays, if any
  */
 function fitDecimals(
@@ -197,7 +197,10 @@ export function createCellReader(options: CellReaderOptions) {
     accept({ evidence }: RowFindings): void {
       for (const { place, form } of evidence) columns[place]?.decimals.add(form);
     },
-    /** Returns the columns with numbers that are refused because of too many decimals. A map can round them. */
+    /**
+     * Returns the columns with a number that is refused for too many decimals. A map can round these
+     * columns.
+     */
     roundableColumns: () =>
       columns.filter(({ decimals }) => decimals.has('too many')).map(({ column }) => column.name),
     /** Returns a fault for each column whose decimal marks contradict each other. */

@@ -99,7 +99,7 @@ export const ALTERNATIVES: { readonly [kind in ImportKind]?: Alternatives } = {
   savings: MEMBER_OF_ENTRY,
 };
 
-/** Returns the required columns that a file lacks. If all alternatives are missing, names only their `column`. */
+/** Returns the required columns that a file lacks. A column with alternatives represents them. */
 export function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): string[] {
   const missing = IMPORT_COLUMNS[kind].filter(({ name, isRequired }) => isRequired && !columns.has(name));
   const names = missing.map(({ name }) => name);
@@ -108,7 +108,7 @@ export function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): 
   return alternatives.others.every((name) => columns.has(name)) ? names : [...names, alternatives.column];
 }
 
-/** Returns a column's name with the columns that can replace it: `full_name (or first_name and last_name)`. */
+/** Returns a column with its alternatives: `full_name (or first_name and last_name)`. */
 export function describeColumn(kind: ImportKind, column: string): string {
   const alternatives = ALTERNATIVES[kind];
   return column === alternatives?.column ? `${column} (or ${alternatives.others.join(' and ')})` : column;

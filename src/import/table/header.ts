@@ -164,7 +164,9 @@ function looksLikeHeader(headings: readonly Heading[]): boolean {
   return 2 * written.filter(({ column }) => column !== undefined).length >= written.length;
 }
 
-/** Lists unknown and ignored headings. `position` counts from 1; `text` is missing if it may be personal data. */
+/**
+ * Lists unknown and ignored headings, with positions from 1. A text that may be personal data is left out.
+ */
 export function ignoredHeadings({ headings }: Pick<Header, 'headings'>) {
   const isHeader = looksLikeHeader(headings);
   return headings.flatMap(({ text, column, by }, i) => {
@@ -217,7 +219,7 @@ const isExact = (kind: ImportKind, cells: readonly string[]): boolean =>
   cells.length <= MAX_COLUMNS &&
   recogniseHeadings(kind, cells).every(({ text, by }) => text === '' || by === 'name');
 
-/** Returns a function that is true for a repetition of the header. Files for printing repeat it on each page. */
+/** Returns a function that detects repeated headers. Files for printing have a header on each page. */
 export function createHeaderCheck(
   headings: readonly Pick<Heading, 'text'>[],
 ): (cells: readonly string[]) => boolean {
@@ -260,9 +262,10 @@ export async function* withHeaderRows(
 // Check of the number of cells in a row
 
 /**
- * Returns a function that is true for a row with too few or too many cells. In a text file, an extra cell shows
- * that a separator inside a value, as in `12,500`, has shifted the other values. So even an empty extra cell is
- * refused, unless the header ends with an empty cell. In a workbook, a row ends with its last value.
+ * Returns a function that is true for a row with too few or too many cells. In a text file, an extra cell
+ * shows that a separator inside a value, as in `12,500`, has shifted the other values. So even an empty
+ * extra cell is refused, unless the header ends with an empty cell. In a workbook, a row ends with its last
+ * value.
  */
 export function createWidthCheck(
   { headings }: Header,

@@ -65,7 +65,7 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
       firstRows,
       /** Undefined if the header could not be read. */
       header: table?.header,
-      /** Columns with numbers that are refused because of too many decimals. A map can round them. */
+      /** Columns with a number that is refused for too many decimals. A map can round these columns. */
       roundableColumns: table?.roundableColumns() ?? [],
       isReferenceMissing: table?.isReferenceMissing() === true,
       /** Returns a fault's cell in a workbook, such as `C12`; undefined if there is no single cell. */
@@ -78,8 +78,8 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
 }
 
 /**
- * @returns also `needsSurvey`, which is true if the file must be scanned and staged again; `table` is undefined
- *   if the header could not be read
+ * @returns also `needsSurvey`, which is true if the file must be scanned and staged again; `table` is
+ *   undefined if the header could not be read
  */
 async function stageOnce(
   session: ImportSession,

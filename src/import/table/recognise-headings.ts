@@ -106,8 +106,8 @@ export function headingsOf(kind: ImportKind, column: string): string[] {
 }
 
 /**
- * True for a text that may be personal data: longer than any heading, or with more digits than a year has in a
- * heading.
+ * True for a text that may be personal data: longer than any heading, or with more digits than a year has in
+ * a heading.
  */
 export const mayBeData = (text: string): boolean =>
   text.length > 100 || /\p{C}/u.test(text) || /\p{Nd}{6}|(?:\p{Nd}\s*){9}/u.test(text);

@@ -1,4 +1,4 @@
-/** Separates the rows of a table from lines such as totals and signatures (docs/import-reference.md#notes). */
+/** Separates rows from lines such as totals and signatures (docs/import-reference.md#notes). */
 
 import type { StagedValue } from '../../values/declared-fields.ts';
 import type { FileRecord } from '../files/records.ts';
@@ -35,7 +35,7 @@ export function createTableLines({ header, notes, totals, isExample, read }: Tab
   /** The last row of the table. */
   let above: FileRecord | undefined;
   return {
-    /** Reads a line. Returns lines, in order, that now certainly are rows of the table: none, one or several. */
+    /** Reads a line. Returns the lines, in order, that are now known to be rows of the table. */
     read(record: FileRecord): readonly ReadRow[] {
       const { line, cells } = record;
       if (repeatsHeader(cells)) {

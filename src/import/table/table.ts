@@ -256,7 +256,7 @@ export function openTable(first: RecordBatch, options: TableOptions) {
   };
 }
 
-/** Returns a function that adds a note for a column without a heading, at the first row with a value in it. */
+/** Returns a function that notes a column without a heading, at the first row with a value in it. */
 function createUnnamedColumns({ headings }: Header, notes: NoteLog) {
   const places = new Set(headings.flatMap(({ text }, place) => (text === '' ? [place] : [])));
   return ({ line, cells }: FileRecord): void => {

@@ -1,4 +1,4 @@
-/** Desk lists of one cooperative: its members, recorded rows by kind, and members who need attention. */
+/** Lists of one cooperative: its members, its recorded rows by kind, and members who need attention. */
 
 import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../desk/list.ts';
 import { type Column, table } from '../desk/parts.ts';
@@ -31,7 +31,7 @@ interface Asked extends OrderedRequest {
   readonly memberCode: string | undefined;
 }
 
-/** Returns the sort link of a column. */
+/** Returns the link that sorts the list by a column. */
 type InOrder = (order: RowOrder, way?: 'descending') => Pick<Column, 'link' | 'order'>;
 
 interface Listed<Row> {
@@ -55,10 +55,9 @@ function listScreen<Row extends FoundMember>(listed: Listed<Row>): Screen {
     title,
     personal: 'some',
     async read(visit) {
-      const registry = visit.use((storage) => openRegistry(storage));
-      const cooperative = await findCooperative(visit, registry);
+      const cooperative = await findCooperative(visit, visit.use(openRegistry));
       if (cooperative === undefined) return undefined;
-      const stored = visit.use((storage) => openCooperativeLists(storage));
+      const stored = visit.use(openCooperativeLists);
       const path = listPath(visit);
       const { page, text, choice } = askedOf(visit);
       const name = { cooperativeCode: cooperative.code, memberCode: text, isTyped: true } as const;
@@ -113,11 +112,11 @@ function rowsTable<Row extends FoundMember>(
   );
 }
 
-/** Returns the start of the current day in epoch seconds. */
+/** @returns epoch seconds */
 const startOfToday = ({ now, desk }: Visit): number =>
   startOfDay(formatDate(now, desk.config.zone), desk.config.zone);
 
-/** Returns the start of the current year in epoch seconds. */
+/** @returns epoch seconds */
 const startOfYear = ({ now, desk }: Visit): number =>
   startOfDay(`${formatDate(now, desk.config.zone).slice(0, 4)}-01-01`, desk.config.zone);
 
@@ -194,7 +193,7 @@ export const RECORDED: { readonly [kind in RecordedKind]: Screen } = {
   payments: recorded('payments', 'payments'),
 };
 
-// `/cooperative/…/members`: paged list of a cooperative's members
+// `/cooperative/…/members`: the members of a cooperative
 
 const COLUMNS = listFields<MemberField>(MEMBER_FIELDS).filter(({ isListedAtDesk }) => isListedAtDesk);
 const GROUPS = [...new Set(COLUMNS.map(({ group }) => group))];

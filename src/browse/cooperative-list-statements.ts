@@ -1,4 +1,4 @@
-/** Statements for the lists of a cooperative: recorded rows, members without a delivery, and late loans. */
+/** Statements for lists of a cooperative: recorded rows, members without a delivery, and late loans. */
 
 import { joinOwnedSql, memberSql, tableOf } from '../registry/changes/tables.ts';
 import type { EntryKind } from '../registry/entries.ts';
@@ -8,12 +8,12 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { offsetOf, type Page, type PageRequest } from '../values/errors.ts';
 
-/** Sort orders of the lists: texts ascend, days and amounts descend. */
+/** Texts are sorted ascending, days and amounts descending. */
 export const ROW_ORDERS = ['name', 'code', 'day', 'what', 'amount', 'left', 'reference', 'loan'] as const;
 export type RowOrder = (typeof ROW_ORDERS)[number];
 
-/** Page request in the default order of the list, or in another of its orders. */
 export interface OrderedRequest extends PageRequest {
+  /** Undefined for the default order of the list. */
   readonly order?: RowOrder | undefined;
 }
 
@@ -22,7 +22,7 @@ export type RecordedKind = EntryKind | 'payments';
 export interface RecordedRow extends FoundMember {
   readonly rowId: string;
   readonly reference: string;
-  /** Epoch seconds of the delivery, transaction, payment or start of the loan; null if there is no start. */
+  /** Time of the row in epoch seconds: for a loan, its start, or null without a start. */
   readonly at: number | null;
   /** Product, kind of transaction, status of the loan or method of payment; `void` for a void payment. */
   readonly what: string | null;
@@ -32,7 +32,6 @@ export interface RecordedRow extends FoundMember {
   readonly loan: string | null;
 }
 
-/** Loan past its end date that is not fully repaid. */
 interface LateLoan extends FoundMember {
   readonly reference: string;
   readonly amountMinor: number;
@@ -41,14 +40,15 @@ interface LateLoan extends FoundMember {
   readonly endDate: number;
 }
 
+/** SQL of a list. */
 interface Listed {
   /** Table of the rows `e`. */
   readonly table: string;
-  /** FROM and WHERE of the rows of one cooperative, with only the joins that counting and sorting need. */
+  /** SQL after FROM for the rows of one cooperative. Has only the joins that counting and sorting need. */
   readonly from: string;
-  /** SQL of the member id of a row. */
+  /** Expression for the member id of a row. */
   readonly member: string;
-  /** SQL of the columns after the columns of the member. */
+  /** Selected columns after the columns of the member. */
   readonly columns: string;
   /** Default order. */
   readonly order: string;
@@ -100,10 +100,7 @@ const RECORDED: {
   },
 };
 
-/**
- * Returns the list of a kind of row. The index is forced, because the planner might otherwise scan the newest
- * rows of all cooperatives.
- */
+/** The index is forced, because the planner might otherwise scan the newest rows of all cooperatives. */
 function recorded(kind: RecordedKind, isOfMember: boolean): Listed {
   const { table } = tableOf(kind);
   const { at, what, amount, loan } = RECORDED[kind];
@@ -127,7 +124,7 @@ function recorded(kind: RecordedKind, isOfMember: boolean): Listed {
   };
 }
 
-/** Counts and sorts all rows of a cooperative, but reads members only for the rows of the page. */
+/** Counts and sorts all rows of the list, but reads members only for the rows of the page. */
 function onePage<Row>(
   db: Connection,
   { table, from, member, columns, order, orders }: Listed,
@@ -157,22 +154,13 @@ function onePage<Row>(
 }
 
 export const cooperativeListsOn = (db: Connection) => ({
-  /**
-   * Lists active members without a delivery since an instant, in id order.
-   * @param at epoch seconds
-   */
+  /** Lists active members without a delivery since an instant. @param at epoch seconds */
   listWithoutDelivery: (cooperativeId: number, at: number, request: OrderedRequest) =>
     onePage<FoundMember>(db, WITHOUT_DELIVERY, { cooperativeId, at }, request),
-  /**
-   * Lists loans due before an instant and not repaid, longest overdue first.
-   * @param at epoch seconds
-   */
+  /** Lists unrepaid loans that were due before an instant, oldest due date first. @param at epoch seconds */
   listLateLoans: (cooperativeId: number, at: number, request: OrderedRequest) =>
     onePage<LateLoan>(db, LATE_LOANS, { cooperativeId, at }, request),
-  /**
-   * Lists the rows of a cooperative, most recently recorded first.
-   * @param memberCode limits the list to the rows of one member
-   */
+  /** Lists rows, last recorded first. @param memberCode limits the list to the rows of one member */
   listRecorded(
     kind: RecordedKind,
     cooperativeId: number,

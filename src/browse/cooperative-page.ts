@@ -1,4 +1,4 @@
-/** Desk pages of one cooperative (figures, files and merge) and of all cooperatives. */
+/** Page of one cooperative, with figures, files and merge; and the list of all cooperatives. */
 
 import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../desk/list.ts';
 import { fields, form, input, refuseGiven, table } from '../desk/parts.ts';
@@ -25,11 +25,10 @@ export const cooperativePage = (
 ): Screen => ({
   path: '/cooperative/:code',
   title: say('Cooperative'),
-  // The statistics show no persons, but files of the cooperative's rows do.
+  // The figures show no persons, but the files of the cooperative's rows do.
   personal: 'some',
   async read(visit) {
-    const registry = visit.use((storage) => openRegistry(storage));
-    const cooperative = await findCooperative(visit, registry);
+    const cooperative = await findCooperative(visit, visit.use(openRegistry));
     if (cooperative === undefined) return undefined;
     const body = html`${head(visit, cooperative, figures)}
 ${figures?.show(visit, cooperative.id)}
@@ -116,10 +115,10 @@ export const COOPERATIVES: Screen = {
   personal: 'none',
   async read(visit) {
     const { write, translate } = visit;
-    const registry = visit.use((storage) => openRegistry(storage));
+    const registry = visit.use(openRegistry);
     const request = askedOf(visit);
     const labelled = (value: string) => [value, translate(nameOf(value))] as const;
-    const { district: districts } = visit.use((storage) => openStoredData(storage)).listPlaces();
+    const { district: districts } = visit.use(openStoredData).listPlaces();
     const filter = onlyGiven({
       search: request.words,
       district: request.choice('district', districts),

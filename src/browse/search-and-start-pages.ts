@@ -1,4 +1,4 @@
-/** Desk start page and search results: persons by number, name, telephone or code, and cooperatives. */
+/** Start page of the desk, and results of a search for persons and cooperatives. */
 
 import { findBox } from '../desk/layout.ts';
 import { fields, table } from '../desk/parts.ts';
@@ -29,39 +29,37 @@ import {
 import { parseMobile } from '../values/telephone.ts';
 import { parseNamedCode } from '../values/text.ts';
 
-/** Maximum number of similar numbers to show; with more, a clerk could not tell which was meant. */
+/** Maximum number of similar numbers to show. Among more numbers, a clerk could not find the right one. */
 const MOST_SIMILAR_NUMBERS = 5;
-/** Maximum number of listed persons. Further persons are only counted. */
 const SHOWN = 50;
 
 interface FoundThings {
   readonly members: readonly Member[];
-  /** Number of members found, including members not listed. */
+  /** Number of found members, of which `members` has the first `SHOWN`. */
   readonly memberCount: number;
   readonly cooperatives: readonly CooperativeSummary[];
-  /** National ID in the search text, whether or not a person has the number. */
+  /** National ID in the search text. Perhaps no person has this ID. */
   readonly identityCard?: string;
-  /** Reason why a search for the text is not possible. */
+  /** Reason why the text cannot be searched. */
   readonly fault?: Text;
-  /** Set if nothing matches exactly and the results are similar names or numbers. */
+  /** Set if there are no exact results, so that these are similar names or numbers. */
   readonly areSimilar?: true;
 }
 
 const NEARLY_A_NUMBER = /^\d{13,19}$/;
 const NOTHING: FoundThings = { members: [], memberCount: 0, cooperatives: [] };
 
-/** @param text search text as typed */
 async function find(visit: Visit, search: Search | undefined, text: string): Promise<FoundThings> {
   const digits = text.replace(/[\s.-]/g, '');
-  const stored = visit.use((storage) => openStoredData(storage));
-  const registry = visit.use((storage) => openRegistry(storage));
+  const stored = visit.use(openStoredData);
+  const registry = visit.use(openRegistry);
   const names = search && visit.use((storage) => search.openNameSearch(storage));
   const stores = { stored, registry, names };
   if (isIdentityCard(digits)) {
     const number = { identityCard: digits };
     const members = stored.findMembers(number);
     return {
-      ...(members.length > 0 ? byMembers(stores, members) : bySimilarNumber(stores, digits)),
+      ...(members.length > 0 ? byMembers(registry, members) : bySimilarNumber(stores, digits)),
       ...number,
     };
   }
@@ -69,10 +67,9 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
   const mobile = parseMobile(text);
   if (typeof mobile === 'string') {
     const { rows, count } = await registry.members.list({ mobile }, { page: 1, pageSize: SHOWN });
-    const results = byMembers(stores, rows);
-    return { ...results, memberCount: count };
+    return { ...byMembers(registry, rows), memberCount: count };
   }
-  // Each cooperative is searched for a code, so a text without a digit is treated as a name.
+  // A search for a code is slow, because it searches each cooperative. Codes have a digit, unlike most names.
   const typedCode = { memberCode: text, reference: text, isTyped: true } as const;
   const coded = /\d/.test(text) ? stored.findMembers(typedCode) : [];
   if (coded.length === 0 && NEARLY_A_NUMBER.test(digits))
@@ -81,20 +78,20 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
       fault: say('A national ID has 16 digits; this number has {count}.', { count: digits.length }),
     };
   const { fault, ...byNames } = await byWords(stores, text);
-  // A message about words that are too short would be misleading for an unknown code.
+  // The text may be an unknown code. A message about too short words would then be misleading.
   if (coded.length === 0) return fault === undefined || /\d/.test(text) ? byNames : { ...byNames, fault };
-  return { ...byMembers(stores, coded), cooperatives: byNames.cooperatives };
+  return { ...byMembers(registry, coded), cooperatives: byNames.cooperatives };
 }
 
 /**
- * Finds members whose number differs in one digit or two swapped digits. If there are too many such numbers,
- * returns no members.
+ * Finds members whose number differs in one digit or in two swapped digits. Returns no members if there are
+ * too many similar numbers.
  */
-function bySimilarNumber(stores: Stores, digits: string): FoundThings {
-  const numbers = stores.stored.listHeldNumbers(withOneWrongDigit(digits));
+function bySimilarNumber({ stored, registry }: Stores, digits: string): FoundThings {
+  const numbers = stored.listHeldNumbers(withOneWrongDigit(digits));
   if (numbers.length === 0 || numbers.length > MOST_SIMILAR_NUMBERS) return NOTHING;
-  const members = numbers.flatMap((identityCard) => stores.stored.findMembers({ identityCard }));
-  return { ...byMembers(stores, members), areSimilar: true };
+  const members = numbers.flatMap((identityCard) => stored.findMembers({ identityCard }));
+  return { ...byMembers(registry, members), areSimilar: true };
 }
 
 interface Stores {
@@ -103,10 +100,7 @@ interface Stores {
   readonly registry: RegistryStore;
 }
 
-function byMembers(
-  { registry }: Pick<Stores, 'registry'>,
-  results: readonly { readonly id: number }[],
-): FoundThings {
+function byMembers(registry: RegistryStore, results: readonly { readonly id: number }[]): FoundThings {
   const members: Member[] = [];
   for (const { id } of results.slice(0, SHOWN)) {
     const member = registry.members.find(id);
@@ -115,12 +109,12 @@ function byMembers(
   return { members, memberCount: results.length, cooperatives: [] };
 }
 
-function byMemberCode(stores: Stores, text: string): FoundThings {
+function byMemberCode({ stored, registry }: Stores, text: string): FoundThings {
   const name = parseMemberName(text);
   if (name === undefined) return NOTHING;
-  const members = stores.stored.findMembers({ ...name, isTyped: true });
+  const members = stored.findMembers({ ...name, isTyped: true });
   const number = name.identityCard === undefined ? {} : { identityCard: name.identityCard };
-  return { ...byMembers(stores, members), ...number };
+  return { ...byMembers(registry, members), ...number };
 }
 
 async function byWords({ stored, names, registry }: Stores, text: string): Promise<FoundThings> {
@@ -136,17 +130,17 @@ async function byWords({ stored, names, registry }: Stores, text: string): Promi
     return { ...NOTHING, ...(byCode.length > 0 ? { cooperatives: byCode } : { fault: words.text }) };
   const byName = await registry.cooperatives.list({ search: words }, page);
   const byNames = (names?.searchMembers(words) ?? []).filter(({ fullName }) => hasWordsOf(fullName, short));
-  const results = byMembers({ registry }, byNames);
+  const results = byMembers(registry, byNames);
   const all = [...byCode, ...byName.rows.filter(({ name }) => hasWordsOf(name, short))];
   const cooperatives = [...new Map(all.map((cooperative) => [cooperative.id, cooperative])).values()];
   if (results.memberCount > 0 || cooperatives.length > 0) return { ...results, cooperatives };
   const similar = (names?.listSimilar(words, SHOWN) ?? []).map((id) => ({ id }));
-  return { ...byMembers({ registry }, similar), ...(similar.length > 0 ? { areSimilar: true } : {}) };
+  return { ...byMembers(registry, similar), ...(similar.length > 0 ? { areSimilar: true } : {}) };
 }
 
 const NO_WORDS = say('Search for letters or digits: a name, a number, a code.');
 
-/** @param search search by name; without it, persons are found only by numbers and codes */
+/** @param search search by name; undefined to find persons only by numbers and codes */
 export const foundPage = (search: Search | undefined): Screen => ({
   path: '/found/:search',
   title: say('Search'),
@@ -159,7 +153,7 @@ export const foundPage = (search: Search | undefined): Screen => ({
     const shows = shownOf(results);
     const persons = new Set(members.map(({ identityCard }) => identityCard));
     const [first] = persons;
-    // A single person or cooperative needs no list, even with several memberships.
+    // A single person, even with several memberships, or a single cooperative needs no list.
     if (first !== undefined && persons.size === 1 && cooperatives.length === 0 && results.areSimilar !== true)
       return { goTo: `/person/${visit.session.persons.of(first)}`, shows };
     const [one, ...others] = cooperatives;
@@ -169,7 +163,7 @@ export const foundPage = (search: Search | undefined): Screen => ({
   },
 });
 
-/** Returns the data to record. Even the result that a national ID is not registered concerns a person. */
+/** Even the result that a national ID is not registered concerns a person. */
 function shownOf({ members, identityCard }: FoundThings): Shows | 'nobody' {
   if (members.length === 0 && identityCard === undefined) return 'nobody';
   const subject = {
@@ -221,7 +215,7 @@ const membersTable = (visit: Visit, members: FoundThings['members']) =>
     ]),
   );
 
-// Desk start page: search box, issues, and the last imports and corrections
+// Start page
 
 const SHOWN_OPERATIONS = 6;
 

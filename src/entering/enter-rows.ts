@@ -46,7 +46,7 @@ const idOf = (row: StoredRow): string => textOf(row, 'id');
 const joined = (...names: (string | undefined)[]): string =>
   names.filter((name) => name !== undefined && name !== '').join(' · ');
 
-/** The page to enter a row for a membership or, if the row is a payment, for a loan. */
+/** Page to enter a row for a membership, or a payment for a loan. */
 export const ENTER_FOR_PERSON: Screen = enteringScreen(
   { path: '/person/:person/enter/:kind/:row', title: say('Enter') },
   (visit) => {
@@ -68,7 +68,7 @@ export const ENTER_FOR_PERSON: Screen = enteringScreen(
   },
 );
 
-/** Returns the columns that identify the membership or loan of a row. */
+/** Returns columns that identify the owner of a new row. @param id of the membership; for payments, loan */
 function ownerOf({ memberships }: StoredPerson, kind: ImportKind, id: string): Texts | undefined {
   for (const { member, loans } of memberships) {
     const cooperative = { cooperative_code: textOf(member, 'cooperative') };
@@ -80,7 +80,6 @@ function ownerOf({ memberships }: StoredPerson, kind: ImportKind, id: string): T
   return undefined;
 }
 
-/** Kinds of rows that can be changed. */
 const CHANGES: {
   readonly [kind in EnteredKind]: {
     readonly heading: Message;
@@ -125,7 +124,6 @@ export const CHANGE_ROW: Screen = enteringScreen(
   },
 );
 
-/** Returns the columns that identify a stored row in its cooperative. */
 const keyOf = (kind: ImportKind, row: StoredRow): Texts =>
   kind === 'members'
     ? { identity_card: textOf(row, 'identity_card') }
@@ -147,7 +145,7 @@ export const NEW_COOPERATIVE: Screen = enteringScreen(
   (visit) => ({
     kind: 'cooperatives',
     heading: say('New cooperative'),
-    proposed: () => visit.use((storage) => openStoredData(storage)).listPlaces(),
+    proposed: () => visit.use(openStoredData).listPlaces(),
     withCodes: ({ code = '' }) => ({ code: code.toUpperCase() }),
     path: '/cooperatives/enter',
     back: '/cooperatives',
@@ -160,8 +158,7 @@ export const NEW_COOPERATIVE: Screen = enteringScreen(
 export const CHANGE_COOPERATIVE: Screen = enteringScreen(
   { path: '/cooperative/:code/change', title: say('Edit the cooperative') },
   async (visit) => {
-    const registry = visit.use((storage) => openRegistry(storage));
-    const cooperative = await findCooperative(visit, registry);
+    const cooperative = await findCooperative(visit, visit.use(openRegistry));
     if (cooperative === undefined) return undefined;
     const values = Object.fromEntries(
       listFields(COOPERATIVE_FIELDS).map(({ name, property }) => [
@@ -172,7 +169,7 @@ export const CHANGE_COOPERATIVE: Screen = enteringScreen(
     return {
       kind: 'cooperatives',
       heading: say('Edit the cooperative'),
-      proposed: () => visit.use((storage) => openStoredData(storage)).listPlaces(),
+      proposed: () => visit.use(openStoredData).listPlaces(),
       path: `${cooperativePath(visit)}/change`,
       back: cooperativePath(visit),
       settled: { code: cooperative.code },
@@ -187,12 +184,11 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
   { path: '/cooperative/:code/enter/:kind', title: say('Enter') },
   async (visit) => {
     const { kind } = visit.places;
-    const registry = visit.use((storage) => openRegistry(storage));
-    const cooperative = await findCooperative(visit, registry);
+    const cooperative = await findCooperative(visit, visit.use(openRegistry));
     if (cooperative === undefined || !isEnteredKind(kind)) return undefined;
     const { heading, carriedOver } = ENTERED[kind];
     const path = `${cooperativePath(visit)}/enter/${kind}`;
-    const storedData = visit.use((storage) => openStoredData(storage));
+    const storedData = visit.use(openStoredData);
     const today = formatDate(visit.now, visit.desk.config.zone);
     const initial = {
       ...Object.fromEntries(carriedOver.map((name) => [name, visit.query.get(name) ?? ''])),
@@ -206,7 +202,7 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
       path,
       back: cooperativePath(visit),
       next: (texts) => {
-        // After a new member, the page of the person follows, with links to enter everything else.
+        // The page of the person has links to enter the member's rows.
         if (kind === 'members') return `/person/${visit.session.persons.of(numberIn(texts))}`;
         const query = new URLSearchParams(
           carriedOver.map((name): [string, string] => [name, texts[name] ?? '']),
@@ -230,7 +226,7 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
 /** Returns the national ID as an import reads it: without spaces and the apostrophe of a spreadsheet. */
 const numberIn = ({ identity_card: number = '' }: Texts): string => unwrapText(number).replace(/\s/g, '');
 
-/** Returns the code of the member and the reference of the loan as stored. */
+/** Returns the typed code of a member and the typed reference of a loan as they are stored. */
 function storedCodes(storedData: StoredDataStore, cooperativeCode: string, texts: Texts): Texts {
   const { member_code: memberCode, loan_reference: reference } = texts;
   const [member] = memberCode ? storedData.findMembers({ cooperativeCode, memberCode, isTyped: true }) : [];
@@ -252,10 +248,7 @@ function loansOf(
   return storedData.listEntries('loans', { cooperativeCode, reference: reference.toUpperCase() });
 }
 
-/**
- * Returns a function that finds the members of a cooperative whom a row names by code, by loan or by national
- * ID.
- */
+/** Returns a function that finds the members whom a row names by code, by loan or by national ID. */
 const openMembers =
   (storedData: StoredDataStore, cooperativeCode: string) =>
   (values: Texts): readonly FoundMember[] => {
@@ -270,7 +263,7 @@ const openMembers =
     return [...new Map(members.map((member) => [member.id, member])).values()];
   };
 
-/** Returns the data subjects of a row: its members, and the holder of its national ID, whom errors reveal. */
+/** Returns the persons of a row: its members, and the holder of its national ID, whom messages may reveal. */
 function showingInCooperative(values: Texts, members: readonly FoundMember[]): Shows | 'nobody' {
   const number = numberIn(values);
   const identityCards = isIdentityCard(number) ? [number] : [];

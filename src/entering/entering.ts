@@ -1,11 +1,12 @@
 /**
- * Entering and changing one row at the desk (docs/desk.md#entering-by-hand): a form, a preview, and an import
- * of the row as if from a file.
+ * Pages to enter or change one row at the desk (docs/desk.md#entering-by-hand): a form, a preview, and an
+ * import of the row as if from a file.
  */
 
 import { fields, form as formOf, table } from '../desk/parts.ts';
 import type { Answer, Form, Page, Screen, Shows, Visit } from '../desk/screen.ts';
 import { type Entered, enterRow, type RowFault, type RowPlan } from '../import/enter-row.ts';
+import { OUTDATED } from '../import/pages/previews-and-runs.ts';
 import { openImportSession } from '../import/staging/import-session.ts';
 import { FILE_COLUMNS } from '../registry/file-columns.ts';
 import { describeMember, nameOf, writeStored } from '../registry/pages/stored-values.ts';
@@ -28,15 +29,15 @@ import {
   type Texts,
 } from './row-form.ts';
 
-/** A row entered or changed on a page. */
+/** A row that users enter or change on a page. */
 interface Entering extends FormRow {
   readonly heading: Message;
   readonly path: string;
-  /** Path of the page that links to the form. By default, this page also follows the form. */
+  /** Path of the page that has the link to the form. */
   readonly back: string;
-  /** Returns the path of the page that follows instead of `back`. @param texts submitted values */
+  /** Returns the path of the page after the entry; `back` by default. @param texts submitted values */
   readonly next?: (texts: Texts) => string;
-  /** Returns codes in the submitted values as stored, often in upper case. */
+  /** Returns the submitted codes and references as they are stored, often in upper case. */
   readonly withCodes?: (texts: Texts) => Texts;
   /** True if the next page links to the form for another row. */
   readonly asksAnother?: boolean;
@@ -44,11 +45,11 @@ interface Entering extends FormRow {
   readonly initial?: Texts;
   /** True if a new row without warnings is entered without a preview. */
   readonly isDirect?: boolean;
-  /** Returns the name of the owner of the row, such as a member. */
+  /** Returns the name of the member or other owner of the row. */
   readonly ownerName?: (values: Texts) => string | undefined;
   /** Returns the members whom the row names by code, loan or national ID. */
   readonly members?: (values: Texts) => readonly FoundMember[];
-  /** Returns memberships with the national ID of a new member. @param values values of all columns */
+  /** Describes the memberships with the national ID of a new member. @param values values of all columns */
   readonly sharing?: (values: Texts) => readonly string[];
   /** Returns the persons whose data the page shows. @param values values of all columns */
   readonly shows: (values: Texts) => Shows | 'nobody';
@@ -113,6 +114,7 @@ async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answ
 }
 
 interface Submission {
+  /** Values of the form. */
   readonly texts: Texts;
   /** Values of all columns, as a file would have them. */
   readonly row: Texts;
@@ -120,7 +122,6 @@ interface Submission {
   readonly expected: string;
 }
 
-/** Returns the page after a submission that was not entered: form or preview. */
 function pageAfter(
   visit: Visit,
   entering: Entering,
@@ -146,9 +147,8 @@ const NOTHING_NEW = say('This is stored already: nothing would change.');
 const EXISTS = say(
   'This code or number exists already, with other values. Enter another one, or change that row on its page.',
 );
-const OTHER = say('The data has changed in the meantime. Check it again.');
 
-/** Returns the message after an entry, with the times and amounts of a new row, or the changed columns. */
+/** Returns the message with the times and amounts of a new row, or with the changed columns. */
 function messageAfter(visit: Visit, entering: Entering, plan: RowPlan, row: Texts): Message {
   const { kind, heading: what, ownerName } = entering;
   const columns =
@@ -171,9 +171,9 @@ function messageAfter(visit: Visit, entering: Entering, plan: RowPlan, row: Text
 interface Findings {
   readonly faults?: readonly RowFault[];
   readonly message?: Text;
-  /** True to offer a checkbox that enters an equal row a second time. */
+  /** True to offer a checkbox that enters the row although an equal row is stored. */
   readonly asksAgain?: boolean;
-  /** Plan that would change a stored row with an equal key. */
+  /** Plan of a new row that would change a stored row, because their keys are equal. */
   readonly existing?: RowPlan;
   /** Members to link to. */
   readonly members?: readonly FoundMember[] | undefined;
@@ -218,7 +218,7 @@ ${owner !== undefined && html`<p>${owner}</p>`}`;
 }
 
 function linksTo(visit: Visit, members: readonly FoundMember[]): Html[] {
-  const numbers = visit.use((storage) => openStoredData(storage)).findNumbers(members.map(({ id }) => id));
+  const numbers = visit.use(openStoredData).findNumbers(members.map(({ id }) => id));
   return members.map((member) => {
     const person = visit.session.persons.of(numbers.get(member.id) ?? '');
     return html`<a href="/person/${person}">${describeMember(member)}</a> `;
@@ -242,7 +242,7 @@ function planPage(
       visit.say('This national ID is already that of {people}. Is it the same person?', { people }),
     );
   return html`${titleOf(visit, entering, row)}
-${isOther && html`<p class="refused" role="alert">${visit.translate(OTHER)}</p>`}
+${isOther && html`<p class="refused" role="alert">${visit.translate(OUTDATED)}</p>`}
 ${
   warnings.length > 0 &&
   html`<section class="attention" role="alert">${warnings.map((text) => html`<p>${text}</p>`)}</section>`

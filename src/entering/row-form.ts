@@ -1,4 +1,4 @@
-/** Form for one row, generated from the declarations of columns, and conversion of its values to a row. */
+/** Form for one row, made from the declarations of its columns, and conversion of the form to a row. */
 
 import { randomBytes } from 'node:crypto';
 import { input, numberInput, select } from '../desk/parts.ts';
@@ -24,14 +24,13 @@ import { asMessage, type Message, say, type Text } from '../values/message.ts';
 
 export type Texts = { readonly [column: string]: string };
 
-/** A row that a form enters or changes. */
 export interface FormRow {
   readonly kind: ImportKind;
-  /** Values that the form does not change: the owner, or the key of a stored row. */
+  /** Values of columns without fields in the form: the owner, and the key of a stored row. */
   readonly settled: Texts;
   /** Values of a stored row in the format of import files. */
   readonly stored?: Texts;
-  /** Returns suggested values for columns of free text. Called only if the form is shown. */
+  /** Returns suggested values of columns of free text. */
   readonly proposed?: () => { readonly [column: string]: readonly string[] };
 }
 
@@ -46,7 +45,7 @@ const REPLACEMENTS: readonly (readonly [beginning: string, message: Message])[] 
   ['There is no loan with', say('The cooperative has no loan with this reference.')],
 ];
 
-/** Translates a message of an import, without references to commands and files. */
+/** Translates a message of an import, in words for a user who has typed the row. */
 export function sayAtDesk(visit: Visit, text: Text): string {
   const [, message] =
     REPLACEMENTS.find(([beginning]) => asMessage(text).template.startsWith(beginning)) ?? [];
@@ -59,7 +58,7 @@ const askedColumns = ({ kind, settled }: FormRow): FileColumn[] =>
     ({ name, role }) =>
       role !== 'compared' &&
       !Object.hasOwn(settled, name) &&
-      // Entries name the member by code; in files, a national ID is possible as well.
+      // The forms of entries have no field for a national ID. In files, an ID may replace the member code.
       (kind === 'members' || name !== 'identity_card'),
   );
 
@@ -69,11 +68,10 @@ const NEEDED: readonly string[] = ['full_name', 'member_code'];
 export const labelOf = ({ translate }: Visit, { name, role, field }: FileColumn): string =>
   translate(role === 'owner' ? nameOf(name) : field.label);
 
-/** Renders the fields with their current values and errors. */
 export function rowFields(visit: Visit, row: FormRow, texts: Texts, faults: readonly RowFault[]): Html {
   const columns = askedColumns(row);
   const proposals = row.proposed?.() ?? {};
-  // Focus: the first field with an error, otherwise the first empty field.
+  // The first field with an error gets the focus, or else the first empty field.
   const first =
     columns.find(({ name }) => faults.some(({ column }) => column === name)) ??
     columns.find(({ name }) => !texts[name]);
@@ -143,9 +141,10 @@ export const submittedTexts = (row: FormRow, form: Form): { [column: string]: st
   Object.fromEntries(askedColumns(row).map(({ name }) => [name, form.get(name)]));
 
 /**
- * Returns the row in the format of import files. A stored row has its key, the required values and the
- * changes; a new row has the required and filled-in values. A date field has only a day, so an unchanged day
- * keeps the stored time. A stored text such as `-` is marked as text, since it would mean no value in a file.
+ * Returns the row in the format of import files. A new row has the required and the filled-in values. A
+ * stored row has its key, the required values and the changed values. A date field has only a day: if the day
+ * is unchanged, the stored time stays. A stored text such as `-` is marked as a text, because in a file it
+ * would mean that there is no value.
  * @param today `YYYY-MM-DD`
  */
 export function rowOf(row: FormRow, texts: Texts, today: string): Map<string, string> {
@@ -158,14 +157,14 @@ export function rowOf(row: FormRow, texts: Texts, today: string): Map<string, st
     const text = name === 'paid_until' ? untilEndOf(typed, today) : typed;
     if (isUnchanged && (isRequired || name === 'full_name')) values.set(name, asTextCell(stored[name] ?? ''));
     else if (stored === undefined ? text !== '' || isRequired : !isUnchanged) values.set(name, text);
-    // Without this, a changed paid amount would run until the import.
+    // Otherwise a changed paid amount would include payments until the time of the import.
     else if (name === 'paid_until' && stored?.paid_until && values.has('paid_amount'))
       values.set(name, stored.paid_until);
   }
   return values;
 }
 
-/** Converts values of import files for form fields: date fields contain days without times. */
+/** Converts values in the format of import files to values of form fields. Dates lose their times. */
 export const formTexts = (stored: Texts): Texts =>
   Object.fromEntries(
     Object.entries(stored).map(([column, text]) => {
@@ -176,7 +175,7 @@ export const formTexts = (stored: Texts): Texts =>
     }),
   );
 
-/** Formats a stored row as in import files. @param values stored values by field name */
+/** Converts a stored row to the format of import files. @param values stored values by field name */
 export const textsOf = (
   visit: Visit,
   kind: ImportKind,
@@ -190,6 +189,6 @@ export const textsOf = (
     }),
   );
 
-/** Returns a reference for an entry whose values equal those of a stored entry. */
+/** Returns a reference for an entry that has the same values as a stored entry. */
 export const newReference = ({ now, desk }: Visit): string =>
   `${TYPED_AGAIN}${formatDate(now, desk.config.zone)}-${randomBytes(4).toString('hex').toUpperCase()}`;

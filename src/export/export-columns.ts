@@ -1,6 +1,6 @@
 /**
- * Columns of exports: the properties of API objects under the names that imports accept. Cooperative and
- * member become several columns (docs/exporting.md#columns).
+ * Columns of exports: the properties of the API's objects, with names that imports accept. A nested
+ * cooperative or member becomes several columns (docs/exporting.md#columns).
  */
 
 import type { CellType } from '../formats/write-csv-and-workbooks.ts';
@@ -23,13 +23,12 @@ import type { Schema } from '../values/schema.ts';
 import { labelOf } from '../values/text.ts';
 import type { ExportedOwner, ExportedRow, ExportedRows } from './exported-rows.ts';
 
-// Exported objects by kind: objects of the API, and entries with their members
-
 const exported = <Row>(title: string, properties: ShownProperties<Row>) => ({
   properties,
   ...shownObject(title, properties),
 });
 
+/** Exported objects by kind. Entries have their member, unlike in other responses of the API. */
 export const EXPORTED: {
   readonly [kind in ImportKind]: ReturnType<typeof exported<ExportedRows[kind]>>;
 } = {
@@ -46,7 +45,6 @@ export const EXPORTED: {
 
 interface ExportColumn<Row> {
   readonly name: string;
-  /** Cell type in a workbook. */
   readonly type: CellType;
   readonly read: (row: Row, zone: TimeZone) => string | null;
 }
@@ -72,7 +70,7 @@ const OF_MEMBER: Columns<ExportedOwner> = [
   text('full_name', ({ fullName }) => fullName),
 ];
 
-/** The opening balance of a loan: imports read `paid_amount` as the amount paid before recorded payments. */
+/** Opening balance of a loan, because imports read `paid_amount` as the opening balance. */
 const PAID_BEFORE: Columns<ExportedRows['loans']> = [
   {
     name: 'paid_amount',
@@ -91,7 +89,7 @@ const OF_LOAN: Columns<ExportedRows['payments']> = [
   text('loan_reference', ({ loanReference }) => loanReference),
 ];
 
-/** Columns that replace a property of a kind. */
+/** Columns that replace a property of one kind, or of all kinds. */
 const IN_PLACE: { readonly [kind in ImportKind]?: { readonly [property: string]: Columns<never> } } = {
   loans: { paid_amount: PAID_BEFORE },
   payments: { loan_id: OF_LOAN },

@@ -17,7 +17,7 @@ import { counted } from '../values/text.ts';
 import { type ExportedFile, exportedParts, FILE_FORMATS, type FileFormat } from './export-formats.ts';
 import { type ExportFilter, type ExportSnapshot, openExportSession } from './exported-rows.ts';
 
-/** Returns the format for the extension of a file name; CSV for unknown extensions. */
+/** Returns CSV for an unknown extension. */
 function formatOf(path: string): FileFormat {
   const ending = extname(path).slice(1).toLowerCase();
   return FILE_FORMATS.find((format) => format === ending) ?? 'csv';
@@ -63,10 +63,12 @@ export function declareExport(command: Command, context: CliContext): void {
     .action(
       acting(context, async (run: Run<Options>, kind: string) => {
         const files = planFiles(kind, run);
-        const { out } = run.options;
+        const { out, cooperative: code } = run.options;
         if (out !== undefined) await assertPlace(out, { storage: run.storage, instead: 'another --out' });
         await withStore(openExportSession(run.storage), async (session) => {
-          const cooperativeId = findCooperative(run.options, session.findCooperative);
+          const cooperativeId = code === undefined ? undefined : session.findCooperative(code);
+          if (code !== undefined && cooperativeId === undefined)
+            throw new CommandError(EXIT.refused, `There is no cooperative with the code "${code}".`);
           const filter = { visible: null, isNamed: true, cooperativeId };
           // One snapshot for all files, because their rows refer to each other.
           const snapshot = session.begin();
@@ -77,14 +79,6 @@ export function declareExport(command: Command, context: CliContext): void {
         });
       }),
     );
-}
-
-/** @throws CommandError `refused` for an unknown code */
-function findCooperative({ cooperative: code }: Options, find: (code: string) => number | undefined) {
-  const cooperativeId = code === undefined ? undefined : find(code);
-  if (code !== undefined && cooperativeId === undefined)
-    throw new CommandError(EXIT.refused, `There is no cooperative with the code "${code}".`);
-  return cooperativeId;
 }
 
 interface PlannedFile extends ExportedFile {

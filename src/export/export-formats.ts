@@ -20,12 +20,17 @@ export type TextFormat = (typeof TEXT_FORMATS)[number];
 export const FILE_FORMATS = [...TEXT_FORMATS, 'xlsx'] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
 
-export interface ExportRequest {
+export interface ExportedFile {
   readonly kind: ImportKind;
+  /** For `xlsx`, the caller must check that there are at most MOST_WORKBOOK_ROWS rows. */
+  readonly format: FileFormat;
+  /** Language of headings and choices in a CSV file or workbook; names of the API if undefined. */
+  readonly labels?: Language | undefined;
+}
+
+export interface ExportRequest extends ExportedFile {
   readonly format: TextFormat;
   readonly filter: ExportFilter;
-  /** Language of headings and choices in a CSV file; names of the API if undefined. */
-  readonly labels?: Language | undefined;
 }
 
 // CSV and NDJSON
@@ -34,10 +39,7 @@ const BLOCK_BYTES = 256 * 1024;
 /** Maximum number of UTF-8 bytes for a UTF-16 code unit. */
 const MOST_BYTES = 3;
 
-/**
- * Yields blocks of complete lines. The next block overwrites the buffer of the previous block, to spare the
- * garbage collector.
- */
+/** Yields blocks of complete lines. The next block overwrites the buffer of the previous block. */
 export function* exportBlocks(
   snapshot: Pick<ExportSnapshot, 'rows'>,
   { kind, format, filter, labels }: ExportRequest,
@@ -72,14 +74,6 @@ function csvLines(kind: ImportKind, labels: Language | undefined) {
     lineOf: (row: ExportedRow, zone: TimeZone) =>
       formatCsvRow(columns.map(({ read }) => asTextCell(read(row, zone) ?? ''))),
   };
-}
-
-export interface ExportedFile {
-  readonly kind: ImportKind;
-  /** For a workbook, the caller must check that there are at most MOST_WORKBOOK_ROWS rows. */
-  readonly format: FileFormat;
-  /** Language of headings and choices in a CSV file or workbook; names of the API if undefined. */
-  readonly labels?: Language | undefined;
 }
 
 /** @param onRows receives the number of rows read since the last call */

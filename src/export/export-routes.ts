@@ -16,17 +16,16 @@ import type { TimeZone } from '../values/date-time.ts';
 import { RegistryError } from '../values/errors.ts';
 import { choiceOf } from '../values/schema.ts';
 import { parseChoice } from '../values/text.ts';
-import { openSpool, Spool } from './disk-buffer.ts';
+import { openSpool } from './disk-buffer.ts';
 import { EXPORTED } from './export-columns.ts';
 import { type ExportRequest, TEXT_FORMATS, type TextFormat } from './export-formats.ts';
 import type { ExportTasks } from './export-thread.ts';
 
-// A thread writes each export to an unnamed file, which the service then sends: slow clients occupy neither
-// memory nor a snapshot (docs/decisions/0026-exports.md).
+// A thread writes each export to a spool, which the service then sends (docs/decisions/0026-exports.md).
 
 /** Maximum number of exports that are queued, written or sent. */
 const AT_ONCE = 2;
-/** Heap limits in MiB. Objects are short-lived: a larger heap would only delay garbage collection. */
+/** Limits of the thread's heap. Its objects are short-lived, so a larger heap would have no use. */
 const HEAP = { youngMib: 6, oldMib: 48 };
 
 type Exporter = ReturnType<typeof createExporter>;
@@ -41,8 +40,8 @@ export function createExporter(storage: Storage, zone: TimeZone) {
   let running = 0;
   return {
     /**
-     * Writes an export to a file, and returns the parts to send.
      * @param whenLeft registers a callback for the end of the response or of the connection
+     * @returns the parts to send, and the position in the sequence of events
      * @throws RegistryError (as a rejection) `unavailable` if too many exports run or the disk is full
      */
     async run(request: ExportRequest, whenLeft: (leave: () => void) => void) {
@@ -51,20 +50,22 @@ export function createExporter(storage: Storage, zone: TimeZone) {
           reason: 'too_many_exports',
           retryAfterSeconds: 30,
         });
-      const spool = new Spool(openSpool(storage), () => {
+      const { descriptor, parts, close } = openSpool(storage);
+      running++;
+      parts.once('close', () => {
         running--;
       });
-      running++;
       const isLeft = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+      const written = thread.run('spool', { request, descriptor, isLeft });
       whenLeft(() => {
         Atomics.store(isLeft, 0, 1);
-        spool.close();
+        // While the thread writes, the descriptor must not become that of another file.
+        written.then(close, close);
       });
       try {
-        const spooled = await spool.use((descriptor) => thread.run('spool', { request, descriptor, isLeft }));
-        return { ...spooled, parts: spool.read() };
+        return { ...(await written), parts };
       } catch (error) {
-        spool.close();
+        close();
         throw error;
       }
     },
@@ -95,7 +96,6 @@ interface SubmittedQuery {
 
 interface ExportDependencies {
   readonly exporter: Exporter;
-  /** Event stores, which give the position in the event sequence for HEAD. */
   readonly eventsOf: StoreOf<Pick<EventStore, 'read'>>;
 }
 
@@ -124,7 +124,7 @@ const exportRoute = (
       'the last event that the rows include: pass it to /events as `after` to continue.',
     tag,
     access: { ...access, isExport: true },
-    // Lookup-only keys must not export, even kinds without personal data.
+    // Lookup-only keys may not export cooperatives either, although these are no personal data.
     narrowed: SHOWS_PERSONS,
     personal: showing('all', EXPORTED[kind].groups),
     query: { ...filters, format: FORMAT },
@@ -172,10 +172,7 @@ const exportRoute = (
     },
   });
 
-/**
- * Compresses in another thread at the speed of the reader, with the fastest level of gzip.
- * @param parts content; the next part is requested when the previous part has been compressed
- */
+/** Compresses in another thread. @param parts each is read when the previous part has been compressed */
 export async function* gzipped(
   parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Buffer> {
@@ -197,7 +194,6 @@ const OF_ENTRIES = {
   access: { scope: 'members:read', alsoScope: 'members:financials' },
 } as const;
 
-/** Exports of deliveries and savings transactions of all members. */
 const ENTRIES: readonly ExportedResource[] = [
   { ...OF_ENTRIES, kind: 'production', path: 'deliveries', operationId: 'exportDeliveries' },
   { ...OF_ENTRIES, kind: 'savings', path: 'savings-transactions', operationId: 'exportSavingsTransactions' },

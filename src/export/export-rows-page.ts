@@ -8,21 +8,18 @@ import { codeOf, cooperativePath } from '../registry/pages/find-visited.ts';
 import { nameOf } from '../registry/pages/stored-values.ts';
 import { type Html, html } from '../values/html.ts';
 import { say } from '../values/message.ts';
-import { openSpool, Spool, writeToSpool } from './disk-buffer.ts';
-import { exportedParts, type FileFormat } from './export-formats.ts';
+import { openSpool, writeToSpool } from './disk-buffer.ts';
+import { exportedParts } from './export-formats.ts';
 import { openExportSession } from './exported-rows.ts';
 
-const TYPES: { readonly [format in FileFormat]?: string } = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: WORKBOOK_TYPE,
-};
+const TYPES = { csv: 'text/csv; charset=utf-8', xlsx: WORKBOOK_TYPE };
 
 const exportRows: Action = async (visit, submitted) => {
   const { desk } = visit;
   const code = codeOf(visit);
   const kind = IMPORT_KINDS.find((name) => name === submitted.get('kind'));
   const format = (['csv', 'xlsx'] as const).find((name) => name === submitted.get('format'));
-  const session = visit.use((storage) => openExportSession(storage));
+  const session = visit.use(openExportSession);
   const cooperativeId = session.findCooperative(code);
   if (kind === undefined || format === undefined || cooperativeId === undefined) return undefined;
   const snapshot = session.begin();
@@ -35,17 +32,16 @@ const exportRows: Action = async (visit, submitted) => {
     });
     return refuseGiven(visit, say('Save rows as a file'), cooperativePath(visit), fault);
   }
-  const spool = visit.use((storage) => new Spool(openSpool(storage)));
+  const { descriptor, parts } = visit.use(openSpool);
   // Workbooks are for people, CSV files for programs.
   const file = { kind, format, labels: format === 'xlsx' ? visit.language : undefined };
-  // Spooled, because a slow download must not hold the snapshot open.
   for await (const part of await exportedParts(snapshot, file, filter, desk.config.zone))
-    await spool.use(async (descriptor) => writeToSpool(session, descriptor, part));
+    writeToSpool(session, descriptor, part);
   session.end();
   return {
     fileName: `${code}-${kind}.${format}`,
-    type: TYPES[format] ?? '',
-    parts: spool.read(),
+    type: TYPES[format],
+    parts,
     shows: {
       fields: kind === 'members' ? ['identity', 'contact'] : ['identity', 'financials'],
       subject: { all: { asOfSequence: snapshot.sequence, cooperativeIds: [cooperativeId] } },

@@ -1,4 +1,4 @@
-/** Rows of exports, read from entire tables. */
+/** Rows of exports, and the snapshot from which they are read. */
 
 import { type Visible, visibleGroups } from '../access/api-keys.ts';
 import { openFeed } from '../events/feed.ts';
@@ -26,16 +26,15 @@ import {
 } from '../registry/stores/rows.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
+import { readPages } from '../sqlite/list-pages.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { listFields } from '../values/declared-fields.ts';
 
-// Exported rows
-
-/** Member of a row. The code is null for an erased person. */
 export interface ExportedOwner extends Owner {
+  /** Null for an erased person. */
   readonly memberCode: string | null;
 }
 
@@ -54,11 +53,9 @@ export interface ExportFilter {
   readonly visible: Visible;
   readonly cooperativeId?: number | undefined;
   readonly status?: string | undefined;
-  /** True to exclude entries of erased persons, which an import could not assign to a member. */
+  /** True to exclude entries of erased persons. An import could not assign them to a member. */
   readonly isNamed?: boolean;
 }
-
-// SELECT statements that scan entire tables
 
 const IS_NAMED = `m.status <> '${ERASED_STATUS}'`;
 const MEMBER_CODE = `iif(${IS_NAMED}, m.member_code, NULL) AS memberCode`;
@@ -94,7 +91,7 @@ const SOURCES: { readonly [kind in ImportKind]: Readonly<Record<'row' | 'select'
   },
 };
 
-/** Subquery of the cooperative ids in `@groups`, a JSON array. */
+/** Subquery of the cooperative ids in the JSON array `@groups`. */
 const GROUPS = '(SELECT value FROM json_each(@groups))';
 
 /** Returns the SQL after `FROM`, and its parameters. */
@@ -124,32 +121,24 @@ function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isName
  */
 const ROWS_AT_ONCE = 100;
 
-/** Yields rows in the order of ids. */
-function* readRows<Kind extends ImportKind>(
+/** Returns rows in the order of their ids. */
+function readRows<Kind extends ImportKind>(
   db: Connection,
   kind: Kind,
   filter: ExportFilter,
-): Generator<ExportedRows[Kind]> {
+): Iterable<ExportedRows[Kind]> {
   const { row, select } = SOURCES[kind];
   const { sql, isOfGroups, parameters } = exportedRows(kind, filter);
-  // For some cooperatives, a single statement, which searches the index only once.
-  if (isOfGroups) {
-    yield* db.iterate<ExportedRows[Kind]>(`${select} FROM ${sql} ORDER BY ${row}.id`, parameters);
-    return;
-  }
+  // A single statement searches the index of a cooperative's rows only once.
+  if (isOfGroups)
+    return db.iterate<ExportedRows[Kind]>(`${select} FROM ${sql} ORDER BY ${row}.id`, parameters);
   const read = db.prepareOnce<ExportedRows[Kind]>(
     `${select} FROM ${sql} AND ${row}.id > @after ORDER BY ${row}.id LIMIT ${ROWS_AT_ONCE}`,
   );
-  for (let after = 0; ; ) {
-    const rows = read({ ...parameters, after });
-    yield* rows;
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < ROWS_AT_ONCE) return;
-    after = last.id;
-  }
+  return readPages<ExportedRows[Kind]>(ROWS_AT_ONCE, (last) => read({ ...parameters, after: last?.id ?? 0 }));
 }
 
-/** Small page cache, because each page is read only once. */
+/** Small, because each page is read only once. */
 const CACHE_KIB = 2 * 1024;
 
 export type ExportSession = ReturnType<typeof openExportSession>;

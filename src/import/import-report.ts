@@ -159,6 +159,6 @@ export type ImportNews =
       readonly names: { readonly [line: number]: string };
     }
   | { readonly report: ReportNews }
-  /** Sent after all findings about a file. The command then waits for the reply `yes`. */
+  /** Sent after the planned changes. The command then waits for the reply `yes`. */
   | { readonly asks: true }
   | { readonly proposal: MapProposal };

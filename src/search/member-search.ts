@@ -1,6 +1,6 @@
 /**
- * Searches members by words of their names, and counts matches up to a limit. Counts are cached until the
- * next write for other pages of the same search; a page that is not full needs no count.
+ * Searches members by words of their names, and counts matches up to a limit. For other pages of the same
+ * search, counts are cached until the next write. The last page needs no separate count.
  */
 
 import { visibleGroups } from '../access/api-keys.ts';
@@ -59,8 +59,8 @@ const toFound = (row: FoundRow): ListedMember => {
 };
 
 /**
- * @returns a function that reads a page of members and their count from one snapshot; it throws RegistryError
- *   `unavailable` while names are missing from the index
+ * @returns a function that reads a page of members and their count. It throws RegistryError `unavailable` if
+ *   names are missing from the index.
  */
 export function openMemberSearch(db: Connection): (search: MemberSearch) => Page<ListedMember> {
   const readNewNames = openNewNames(db);
@@ -74,7 +74,11 @@ export function openMemberSearch(db: Connection): (search: MemberSearch) => Page
   const idsOf = openIds(statements);
 
   function read({ filter, request, visible }: MemberSearch): Page<FoundRow> {
-    if (unindexed.get() !== undefined) throw missingNames();
+    if (unindexed.get() !== undefined)
+      throw new RegistryError('unavailable', 'The names of a large import are being indexed. Try again.', {
+        reason: 'names_indexing',
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
     readNewNames();
     const groups = visibleGroups(visible, filter.cooperativeId);
     if (groups?.length === 0) return { count: 0, rows: [] };
@@ -91,7 +95,7 @@ export function openMemberSearch(db: Connection): (search: MemberSearch) => Page
     });
 }
 
-/** @returns a function that returns the ids of a page, in order, and the number of all matches */
+/** @returns a function that returns the ids of a page in order, and the number of all matches */
 function openIds({ version, selectIds, count }: ReturnType<typeof prepareStatements>) {
   const counts = new Map<string, number>();
   let countedVersion = -1;
@@ -118,20 +122,14 @@ function openIds({ version, selectIds, count }: ReturnType<typeof prepareStateme
   };
 }
 
-const missingNames = (): RegistryError =>
-  new RegistryError('unavailable', 'The names of a large import are being indexed. Try again.', {
-    reason: 'names_indexing',
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-  });
-
 // Searches for commands and the desk, on a separate connection
 
-/** Minimum length of a word in which a typo is assumed. A shorter word may be another name. */
+/** Minimum length of a word in which a typo is assumed. A shorter word with a typo may be another name. */
 const SHORTEST = 4;
 const PLAIN = /^[a-z]+$/;
 
 /**
- * @param words words from `parseSearch`
+ * @param words from `parseSearch`
  * @param most maximum number of ids
  * @returns ids of members whose names match all words as prefixes, with a typo in one word
  */

@@ -1,4 +1,4 @@
-/** Searches members in a thread, so that a long query blocks no requests. */
+/** Thread that searches members, so that a long query blocks no requests. */
 
 import type { MemberSearch } from '../registry/members.ts';
 import { indexLeftNames } from '../registry/stores/name-index.ts';
@@ -8,7 +8,7 @@ import { WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { openMemberSearch } from './member-search.ts';
 
-/** Maximum number of batches that a search indexes after a killed import, in about a second. */
+/** A killed import leaves names without an index. Each search indexes up to 15 batches, in about a second. */
 const LEFT = { pause: letOthersWrite, most: 15 };
 
 serveTasks((file: string) => {

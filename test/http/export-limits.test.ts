@@ -5,9 +5,10 @@ import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openSpool, writeSpool } from '../../src/export/disk-buffer.ts';
+import { writeSpool } from '../../src/export/disk-buffer.ts';
 import { createExporter } from '../../src/export/export-routes.ts';
 import { openExportSession } from '../../src/export/exported-rows.ts';
+import { openSpoolAt } from '../../src/sqlite/durable-files.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { command } from '../support/command.ts';
@@ -85,7 +86,7 @@ test('a client that does not read holds no snapshot, and no file has a name', as
 test('without room on the disk an export is refused', async (context) => {
   const { storage } = (await startApp(context)).registry;
   const session = openExportSession(storage);
-  const descriptor = openSpool(storage);
+  const descriptor = openSpoolAt(storage.pathForOpening());
   context.after(() => session.close());
   const task = { ...REQUEST, descriptor, isLeft: new Int32Array(1) };
   assert.throws(() => writeSpool({ ...session, hasRoom: () => false }, KIGALI, task), {

@@ -46,7 +46,7 @@ export interface DeskFile {
   kind: ImportKind | undefined;
   /** Run of `import map`, which suggests a map. */
   proposing: CommandRun;
-  /** Sheets of a workbook from an earlier `proposing`, in case the current one fails. */
+  /** Sheets of a workbook from an earlier run of `import map`, in case the current run fails. */
   sheets?: readonly string[] | undefined;
   /** Last submitted choices. For corrected rejects, initially the choices of the original file. */
   given?: ImportChoices | undefined;
@@ -234,7 +234,14 @@ export class DeskFiles {
     file.check?.stop();
     writeFileSync(this.pathOf(file.id, 'map.json'), choices.map, { mode: 0o600 });
     Object.assign(file, { kind, given: choices, choices });
-    file.check = this.commands.start(this.importArgs(file, kind, choices), as, () => this.save(file.id));
+    const args = [
+      ...['import', kind, this.pathOf(file.id, 'file'), '--file-name', file.name, '--ask'],
+      ...['--map', this.pathOf(file.id, 'map.json'), '--rejects', this.rejectsOf(file.id)],
+      ...(choices.skipInvalid ? ['--skip-invalid'] : []),
+      ...(choices.skipsHidden ? ['--skip-hidden'] : []),
+      ...(choices.replaces === undefined ? [] : ['--replaces', String(choices.replaces)]),
+    ];
+    file.check = this.commands.start(args, as, () => this.save(file.id));
     this.save(file.id);
   }
 
@@ -248,16 +255,6 @@ export class DeskFiles {
     const { check } = file;
     if (check?.isAsking === true && check.user === as.user) check.agree();
     else this.checkAgain(file, as);
-  }
-
-  private importArgs({ id, name }: DeskFile, kind: ImportKind, choices: ImportChoices): string[] {
-    return [
-      ...['import', kind, this.pathOf(id, 'file'), '--file-name', name, '--ask'],
-      ...['--map', this.pathOf(id, 'map.json'), '--rejects', this.rejectsOf(id)],
-      ...(choices.skipInvalid ? ['--skip-invalid'] : []),
-      ...(choices.skipsHidden ? ['--skip-hidden'] : []),
-      ...(choices.replaces === undefined ? [] : ['--replaces', String(choices.replaces)]),
-    ];
   }
 
   /** Returns the path of the rejects. The file exists only if rows were refused. */

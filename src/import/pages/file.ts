@@ -25,7 +25,7 @@ import {
   stateOf,
 } from './findings.ts';
 import { choicesForm, chosenMap, chosenTwice, roundedMap, roundingForms } from './map-form.ts';
-import { type CommandRun, runAs } from './previews-and-runs.ts';
+import { type CommandRun, OUTDATED, runAs } from './previews-and-runs.ts';
 
 /** Returns a form to correct the guessed kind and sheet. */
 const kindForm = (visit: Visit, file: DeskFile): Html =>
@@ -151,8 +151,6 @@ function describeFault(visit: Visit, { path, message }: MapFault): string {
   return visit.say('{label}: {value}', { label, value: visit.translate(atDesk(message) ?? message) });
 }
 
-const CHANGED = say('The data has changed in the meantime. Check it again.');
-
 type FileAction<Result> = (visit: Visit, file: DeskFile, form: Form) => Result;
 
 /** Returns an action that does nothing while a command works on the file, and after the import. */
@@ -161,14 +159,14 @@ const settled =
   (visit, fields) => {
     const file = fileOf(visit);
     if (file === undefined) return undefined;
-    if (lastRunOf(file).isAtWork || isImported(file)) return { goTo: pathOf(file), told: CHANGED };
+    if (lastRunOf(file).isAtWork || isImported(file)) return { goTo: pathOf(file), told: OUTDATED };
     return act(visit, file, fields);
   };
 
 /** Returns an action that does nothing unless the user has seen the latest check of the file. */
 const agreed = (act: FileAction<void>): Action =>
   settled((visit, file, fields) => {
-    if (String(file.check?.id) !== fields.get('check')) return { goTo: pathOf(file), told: CHANGED };
+    if (String(file.check?.id) !== fields.get('check')) return { goTo: pathOf(file), told: OUTDATED };
     act(visit, file, fields);
     return { goTo: pathOf(file) };
   });

@@ -28,7 +28,7 @@ export const IMPORT: Screen = {
   read(visit) {
     const before = Number(visit.query.get('before')) || Number.MAX_SAFE_INTEGER;
     // One more than the page shows, to know whether there are earlier imports.
-    const log = visit.use((storage) => openJournal(storage));
+    const log = visit.use(openJournal);
     const imports = log.list({ before, limit: PAGE + 1 }).toReversed();
     // The members' names help users to find typed rows on paper.
     const enteredRows = new Map(

@@ -1,4 +1,4 @@
-/** Form that shows the suggested map of a file, with lists to choose something else. */
+/** Form with the suggested map of a file, in which users can choose something else. */
 
 import { form, input, select } from '../../desk/parts.ts';
 import type { Form, Visit } from '../../desk/screen.ts';
@@ -18,7 +18,7 @@ import type { CommandRun } from './previews-and-runs.ts';
 
 // Conversion of the submitted form to a map document
 
-/** Maximum number of unknown headings in the form. Further unknown columns are ignored. */
+/** Maximum number of unknown headings in the form. The columns of further unknown headings are ignored. */
 const MOST_UNKNOWN = 60;
 
 const FIELD = {
@@ -28,13 +28,13 @@ const FIELD = {
   round: (column: string) => `round-${column}`,
 } as const;
 
-/** What a map says of a heading: its column, which may be rounded; null to ignore it. */
+/** Entry of a map for a heading: the column, with or without rounding; null to ignore the heading. */
 type ColumnEntry = string | null | { readonly column: string; readonly round: true };
 
 const columnIn = (entry: ColumnEntry): string | null =>
   entry !== null && typeof entry === 'object' ? entry.column : entry;
 
-/** Returns the columns of a map, those rounded that were before or that the form says. */
+/** Returns the columns of a map. Columns that the form rounds are rounded too. */
 const roundColumns = (columns: readonly (readonly [heading: string, entry: ColumnEntry])[], form: Form) =>
   Object.fromEntries(
     columns.map(([heading, entry]): [string, ColumnEntry] => {
@@ -44,7 +44,7 @@ const roundColumns = (columns: readonly (readonly [heading: string, entry: Colum
     }),
   );
 
-/** Returns the indexes of headings in the form: all recognised ones, and the first unknown ones. */
+/** Returns the indexes of the headings in the form: recognised headings, and the first unknown ones. */
 function placesOnForm({ headings }: MapProposal): readonly number[] {
   let unknown = 0;
   return headings.flatMap(({ isNameable, column }, place) => {
@@ -53,7 +53,7 @@ function placesOnForm({ headings }: MapProposal): readonly number[] {
   });
 }
 
-/** Returns columns that the file lacks and that need one value for all rows, or are offered prominently. */
+/** Returns columns that the file lacks, and for which the form asks one value of all rows. */
 function neededConstants({ document, headings }: MapProposal): readonly string[] {
   const isOffered =
     IMPORT_COLUMNS[document.kind].some(({ name }) => name === 'paid_until') &&
@@ -86,10 +86,10 @@ export function chosenTwice(proposal: MapProposal, form: Form): readonly string[
   return [...new Set(chosen.filter((column, i) => chosen.indexOf(column) !== i))];
 }
 
-/** Returns the last submitted value of a form field. */
+/** Returns the value with which a form field was last submitted. */
 type SubmittedValues = (field: string) => string | undefined;
 
-/** Restores the form fields from the map that `chosenMap` made. */
+/** Returns the values of the form fields from the map that `chosenMap` made of them. */
 function submittedValues(proposal: MapProposal, submitted: ImportChoices | undefined): SubmittedValues {
   if (submitted === undefined) return () => undefined;
   const { columns = {}, constants = {}, values = {}, dates, decimal } = JSON.parse(submitted.map);
@@ -149,7 +149,7 @@ export function chosenMap(proposal: MapProposal, form: Form, today: string): str
   });
 }
 
-/** Returns the map of a checked file with the column of a rounding form rounded, too. */
+/** @param form a form of `roundingForms` @returns the map, with the column of the form rounded */
 export function roundedMap(map: string, form: Form): string {
   const document = JSON.parse(map);
   return JSON.stringify({ ...document, columns: roundColumns(Object.entries(document.columns), form) });
@@ -223,7 +223,7 @@ ${
 ${form(visit, { path: `/import/${file.id}`, action: 'check', body, button: visit.say('Check the file') })}`;
 }
 
-/** Fields and labels of the columns for which rounding is offered. */
+/** Returns form fields and labels for the columns that may be rounded. */
 const roundings = (visit: Visit, kind: ImportKind, isOffered: (column: string) => boolean) =>
   IMPORT_COLUMNS[kind].flatMap(({ name, decimal }) =>
     decimal === undefined || !isOffered(name)
@@ -237,7 +237,7 @@ const roundings = (visit: Visit, kind: ImportKind, isOffered: (column: string) =
         },
   );
 
-/** Ticks for the columns that are rounded, or that the check has refused for their decimals. */
+/** Returns checkboxes for columns that are rounded, or whose decimals the check has refused. */
 const roundingTicks = (
   visit: Visit,
   { check }: DeskFile,
@@ -256,7 +256,7 @@ ${label}</label>`,
   );
 };
 
-/** Buttons that round a column whose decimals the check has refused, and check the file again. */
+/** Returns buttons that round a column whose decimals the check has refused, and check the file again. */
 export function roundingForms(visit: Visit, file: DeskFile, check: CommandRun): Html | false {
   const kind = kindOf(file);
   const { id, roundableColumns } = check;
@@ -275,7 +275,7 @@ export function roundingForms(visit: Visit, file: DeskFile, check: CommandRun): 
   );
 }
 
-/** Replaces the columns in a text such as `member_code (or identity_card)` with their labels. */
+/** Replaces column names in a text such as `member_code (or identity_card)` with labels. */
 function columnsIn(visit: Visit, missing: string): string {
   const alternatives = /^(\w+) \(or (.+)\)$/.exec(missing);
   if (alternatives === null) return labelOf(visit, missing);
@@ -286,7 +286,6 @@ function columnsIn(visit: Visit, missing: string): string {
   });
 }
 
-/** Returns fields for values that apply to every row, for columns that the file lacks. */
 function constantFields(visit: Visit, proposal: MapProposal, submitted: SubmittedValues): Html | false {
   const offered = offeredConstants(proposal);
   const isOpen = offered.some(
@@ -391,8 +390,8 @@ async function cooperativeField(
   texts: readonly string[],
   submitted: string | undefined,
 ): Promise<Html> {
-  const registry = visit.use((storage) => openRegistry(storage));
-  const { rows, count } = await registry.cooperatives.list({}, { page: 1, pageSize: MOST_CHOICES });
+  const { cooperatives } = visit.use(openRegistry);
+  const { rows, count } = await cooperatives.list({}, { page: 1, pageSize: MOST_CHOICES });
   const label = visit.say('The cooperative of every row');
   if (count > rows.length) return input({ name, label, maxLength: 32, value: submitted ?? '' });
   const words = texts.map((text) => `-${text.toUpperCase().replace(/[^\p{L}\p{N}]+/gu, '-')}-`).join();
@@ -407,7 +406,7 @@ async function cooperativeField(
 
 function replacedImportField(visit: Visit, kind: ImportKind, chosen: string | undefined): Html {
   const choices = visit
-    .use((storage) => openJournal(storage))
+    .use(openJournal)
     .list()
     .filter(
       (recorded) => recorded.kind === kind && recorded.undoneAt === null && recorded.replacedBy === null,

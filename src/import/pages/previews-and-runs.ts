@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Visit } from '../../desk/screen.ts';
 import type { Language } from '../../values/language.ts';
-import { type Text, unpack } from '../../values/message.ts';
+import { say, type Text, unpack } from '../../values/message.ts';
 import type { ColumnChanges, FirstRow, ImportNews, NewsPart, ReportNews } from '../import-report.ts';
 import type { MapProposal } from '../reading/propose-map.ts';
 
@@ -26,6 +26,9 @@ export const runAs = ({ session, language, now }: Visit): RunAs => ({
   language,
   startedAt: now,
 });
+
+/** Message for a user who confirms a preview that is no longer up to date. */
+export const OUTDATED = say('The data has changed in the meantime. Check it again.');
 
 export interface QueueOptions {
   readonly program: string;

@@ -24,7 +24,7 @@ import { hideIdentityCards } from '../../values/identity-card.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import { deskFilesOf } from './desk-files.ts';
 import { countFields, sentences, showingAll } from './findings.ts';
-import { type CommandRun, runAs } from './previews-and-runs.ts';
+import { type CommandRun, OUTDATED, runAs } from './previews-and-runs.ts';
 
 /** Maximum number of rows that the page shows one by one. Of a larger operation, no rows are shown. */
 const MOST_SHOWN = 20;
@@ -42,7 +42,7 @@ export interface ShownRow {
 export function rowsOfOperation(visit: Visit, log: Journal, operation: Operation): readonly ShownRow[] {
   const rows = operation.created + operation.changed > MOST_SHOWN ? [] : log.listRows(operation.id);
   if (rows.length === 0) return [];
-  const storedData = visit.use((storage) => openStoredData(storage));
+  const storedData = visit.use(openStoredData);
   const numbers = storedData.findNumbers(rows.flatMap(({ memberId }) => memberId ?? []));
   return rows.map(({ entity, row, memberId, values }) => {
     const label = hideIdentityCards(referenceOf({ reference: row }), visit.say('(hidden)'));
@@ -87,7 +87,7 @@ export const RECORDED_IMPORT: Screen = {
   title: say('One import'),
   personal: 'some',
   async read(visit) {
-    const log = visit.use((storage) => openJournal(storage));
+    const log = visit.use(openJournal);
     const recorded = log.find(idOf(visit));
     if (recorded === undefined) return undefined;
     const { id, kind } = recorded;
@@ -120,8 +120,7 @@ ${record(visit, recorded)}${
       const plan = undoOf(visit);
       const goTo = pathOf(visit);
       const isVisible = plan?.isAsking === true && String(plan.id) === fields.get('plan');
-      if (!isVisible || plan.user !== visit.session.user)
-        return { goTo, told: say('The data has changed in the meantime. Check it again.') };
+      if (!isVisible || plan.user !== visit.session.user) return { goTo, told: OUTDATED };
       plan.agree();
       return { goTo };
     },

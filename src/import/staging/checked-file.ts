@@ -42,8 +42,8 @@ import { type FileScope, listFaults, NOTHING_IMPORTED } from './staging-tables.t
 // has the value from before that change (docs/import-reference.md#values-changed-by-hand)
 
 /**
- * Returns an SQL condition for recorded changes of the value in the staged change `e`. The opening balance of
- * a loan, in the column `paid_amount`, also has the changes of the field `paid_amount`, the total paid.
+ * Returns an SQL condition for recorded changes of the value in the staged change `e`. For the opening
+ * balance of a loan (column `paid_amount`), changes of the total paid amount (field `paid_amount`) count too.
  */
 const ofField = (kind: ImportKind, h: string): string =>
   `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field IN (e.field, e."column")`;
@@ -51,7 +51,10 @@ const ofField = (kind: ImportKind, h: string): string =>
 const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
 
-/** SELECTs of staged changes that are not made: a void payment stays void, and a kept balance has its end. */
+/**
+ * SELECTs of staged changes that are not made: a void payment stays void, and a kept opening balance keeps
+ * its end (`paid_until`).
+ */
 const RELATED: { readonly [kind in ImportKind]?: string } = {
   payments: `SELECT e.id FROM staging.changes e CROSS JOIN main.payments t ON t.id = e.row_id
     WHERE e."column" = 'status' AND t.status = 'void'`,

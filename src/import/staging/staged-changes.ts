@@ -11,7 +11,7 @@ import { TARGETS, type TargetColumn } from './targets.ts';
 
 /** A column of stored rows that the file may change. */
 export interface Assignment extends Omit<TargetColumn, 'created'> {
-  /** SQL expressions for the old and new value in lists of changes, if they differ from the stored values. */
+  /** SQL expressions for the old and new value in lists of changes; undefined to list the stored values. */
   readonly listed?: { readonly old: string; readonly new: string };
   /** Bit of this column in `changed_rows.cells`. */
   readonly bit: number;

@@ -47,7 +47,7 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.superseded (line INTEGER PRIMARY KEY, entry_id INTEGER);
     -- Rows whose member code belongs to a member with another national ID.
     CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
-    -- Members whose entries the file adds or changes.
+    -- Members whose entries the file adds, changes or removes.
     CREATE TABLE staging.touched_members (id INTEGER PRIMARY KEY);
     -- Rows that named a person by a national ID that was replaced (checks/run-checks.ts).
     CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
@@ -204,7 +204,7 @@ export function* listFaults(db: Connection): Generator<ImportFault> {
 export interface CheckOptions {
   /** True to accept a file whose national IDs, 20 or more, all end in 0. */
   readonly acceptTrailingZero?: boolean | undefined;
-  /** True to import the file without its refused rows; by default, the file is then refused. */
+  /** True to import a file without its refused rows; by default, one refused row refuses the file. */
   readonly skipInvalid?: boolean | undefined;
   /** True to overwrite values that were corrected over HTTP or by a command; by default, they stay. */
   readonly overwritesCorrections?: boolean | undefined;

@@ -1,4 +1,4 @@
-/** Table columns for the columns of files, with the values that cells give them. */
+/** Mapping of file columns to table columns, with the SQL of the stored values. */
 
 import { referencesOf, type Table, tableOf } from '../../registry/changes/tables.ts';
 import { byKind, FILE_COLUMNS, type FileColumn, type ImportKind } from '../../registry/file-columns.ts';

@@ -40,7 +40,6 @@ interface LateLoan extends FoundMember {
   readonly endDate: number;
 }
 
-/** SQL of a list. */
 interface Listed {
   /** Table of the rows `e`. */
   readonly table: string;

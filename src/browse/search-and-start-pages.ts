@@ -215,8 +215,6 @@ const membersTable = (visit: Visit, members: FoundThings['members']) =>
     ]),
   );
 
-// Start page
-
 const SHOWN_OPERATIONS = 6;
 
 /** @param added facts that modules add to the health of the registry */

@@ -4,8 +4,8 @@
  */
 
 import { fields, form as formOf, table } from '../desk/parts.ts';
-import type { Answer, Form, Page, Screen, Shows, Visit } from '../desk/screen.ts';
-import { type Entered, enterRow, type RowFault, type RowPlan } from '../import/enter-row.ts';
+import type { Answer, Form, Screen, Shows, Visit } from '../desk/screen.ts';
+import { enterRow, type RowFault, type RowPlan } from '../import/enter-row.ts';
 import { OUTDATED } from '../import/pages/previews-and-runs.ts';
 import { openImportSession } from '../import/staging/import-session.ts';
 import { FILE_COLUMNS } from '../registry/file-columns.ts';
@@ -87,15 +87,17 @@ export const enteringScreen = (
 });
 
 async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answer> {
-  const { kind, next, back } = entering;
+  const { kind, next, back, stored } = entering;
   const submitted = submittedTexts(entering, form);
   const texts = { ...submitted, ...entering.withCodes?.(submitted) };
   if (form.get('again') === 'yes') texts.reference ||= newReference(visit);
   const values = rowOf(entering, texts, formatDate(visit.now, visit.desk.config.zone));
+  /** Values of all columns, as a file would have them. */
   const row = Object.fromEntries(values);
+  /** Fingerprint of the confirmed plan; empty without a preview. */
   const expected = form.get('expected');
   const entered = await enterRow(
-    visit.use((storage) => openImportSession(storage, 'import')),
+    visit.use(openImportSession),
     { kind, values },
     {
       zone: visit.desk.config.zone,
@@ -106,41 +108,24 @@ async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answ
     },
   );
   const shows = entering.shows(row);
-  if (entered.outcome !== 'entered')
-    return { ...pageAfter(visit, entering, { texts, row, expected }, entered), shows };
-  const told = messageAfter(visit, entering, entered.plan, row);
-  const another = entering.asksAnother === true ? entering.path : undefined;
-  return { goTo: next?.(texts) ?? back, told, operationId: entered.operationId, another, shows };
-}
-
-interface Submission {
-  /** Values of the form. */
-  readonly texts: Texts;
-  /** Values of all columns, as a file would have them. */
-  readonly row: Texts;
-  /** Fingerprint of the confirmed plan; empty without a preview. */
-  readonly expected: string;
-}
-
-function pageAfter(
-  visit: Visit,
-  entering: Entering,
-  { texts, row, expected }: Submission,
-  entered: Exclude<Entered, { outcome: 'entered' }>,
-): Pick<Page, 'body' | 'status'> {
-  const again = (findings: Findings) => formPage(visit, entering, texts, findings);
-  const members = entering.kind === 'members' ? entering.members?.(row) : undefined;
-  if (entered.outcome === 'refused') return { body: again({ faults: entered.faults, members }), status: 422 };
-  if (entered.outcome === 'failed') return { body: again({ message: entered.message }), status: 503 };
+  if (entered.outcome === 'entered') {
+    const told = messageAfter(visit, entering, entered.plan, row);
+    const another = entering.asksAnother === true ? entering.path : undefined;
+    return { goTo: next?.(texts) ?? back, told, operationId: entered.operationId, another, shows };
+  }
+  const again = (findings: Findings) => ({ body: formPage(visit, entering, texts, findings), shows });
+  const members = kind === 'members' ? entering.members?.(row) : undefined;
+  if (entered.outcome === 'refused') return { ...again({ faults: entered.faults, members }), status: 422 };
+  if (entered.outcome === 'failed') return { ...again({ message: entered.message }), status: 503 };
   const { plan } = entered;
-  const isNew = entering.stored === undefined;
+  const isNew = stored === undefined;
   if (plan.changes.created + plan.changes.changed === 0)
-    return { body: again({ message: NOTHING_NEW, asksAgain: isNew && texts.reference === '' }) };
+    return again({ message: NOTHING_NEW, asksAgain: isNew && texts.reference === '' });
   // A form for a new row must not change a stored row.
   if (isNew && plan.changes.changed > 0)
-    return { body: again({ message: EXISTS, existing: plan, members }), status: 409 };
+    return { ...again({ message: EXISTS, existing: plan, members }), status: 409 };
   const isOther = expected !== '' && expected !== plan.fingerprint;
-  return { body: planPage(visit, entering, { texts, row }, plan, isOther) };
+  return { body: planPage(visit, entering, texts, row, plan, isOther), shows };
 }
 
 const NOTHING_NEW = say('This is stored already: nothing would change.');
@@ -229,7 +214,8 @@ function linksTo(visit: Visit, members: readonly FoundMember[]): Html[] {
 function planPage(
   visit: Visit,
   entering: Entering,
-  { texts, row }: Pick<Submission, 'texts' | 'row'>,
+  texts: Texts,
+  row: Texts,
   plan: RowPlan,
   isOther: boolean,
 ): Html {

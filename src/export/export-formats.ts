@@ -33,8 +33,6 @@ export interface ExportRequest extends ExportedFile {
   readonly filter: ExportFilter;
 }
 
-// CSV and NDJSON
-
 const BLOCK_BYTES = 256 * 1024;
 /** Maximum number of UTF-8 bytes for a UTF-16 code unit. */
 const MOST_BYTES = 3;

@@ -1,3 +1,4 @@
+/** The module `export`: a command, routes, and downloads at the desk. */
 import type { Module } from '../module.ts';
 
 export const EXPORT: Module = {

@@ -74,8 +74,6 @@ export function createExporter(storage: Storage, zone: TimeZone) {
   };
 }
 
-// Routes of each resource
-
 const MEDIA_TYPES: { readonly [format in TextFormat]: string } = {
   ndjson: 'application/x-ndjson',
   csv: 'text/csv; charset=utf-8',

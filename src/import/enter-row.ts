@@ -23,7 +23,6 @@ export interface RowFault {
 }
 
 export type RowPlan = NonNullable<ReturnType<typeof planOf>>;
-export type Entered = Awaited<ReturnType<typeof enterRow>>;
 
 /**
  * Imports a row if the user has confirmed its plan or `isDirect` permits the import. Otherwise returns the
@@ -63,9 +62,9 @@ export async function enterRow(
 }
 
 /**
- * Returns the changes that the row would make, with a fingerprint for the confirmation. The fingerprint omits
- * the end of an opening balance (`paid_until`) if the row has no such end: it then is the time of the import,
- * which is later at the confirmation.
+ * Returns the changes that the row would make, with a fingerprint for the confirmation. If the row has no
+ * `paid_until`, the end of an opening balance is the time of the import. The fingerprint omits this end,
+ * because the time is another at the confirmation.
  * @returns undefined if the row has faults
  */
 function planOf({ checked, findings }: FileCheck, kind: ImportKind, values: ReadonlyMap<string, string>) {

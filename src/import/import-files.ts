@@ -15,21 +15,14 @@ import { emptyReport, type FileReport, type ImportFile, nameOf, toFailure } from
 import { cellContext } from './reading/cell-context.ts';
 import type { FileLayout } from './reading/file-layout.ts';
 import type { ImportSession } from './staging/import-session.ts';
-import type { CheckOptions } from './staging/staging-tables.ts';
-import { readAndCheck } from './table/read-and-check.ts';
+import { readAndCheck, type StageOptions } from './table/read-and-check.ts';
 import { scoreHeader } from './table/recognise-headings.ts';
 
-export interface ImportOptions extends CheckOptions {
+export interface ImportOptions extends Omit<StageOptions, 'kind' | 'cells' | 'onBatch'> {
   readonly zone: TimeZone;
   readonly clock: Clock;
   /** True to check the files and count changes without writing. */
   readonly isDryRun: boolean;
-  /** Layout of the files. For parts that the map omits, the default layout applies. */
-  readonly map?: FileLayout | undefined;
-  /** True to refuse a file with anything that the import would otherwise read leniently or skip. */
-  readonly isStrict?: boolean | undefined;
-  /** True to skip hidden rows and columns of workbooks. */
-  readonly skipsHidden?: boolean | undefined;
   /** True to show the changes of each file and ask before importing it. */
   readonly asks?: boolean | undefined;
   /** True to import a file despite warnings that would stop it. */
@@ -155,8 +148,6 @@ async function importFile(
   }
 }
 
-// Journal entry of an import
-
 /** Maximum number of line numbers stored for a note. A note must not copy the file into the journal. */
 const KEPT_LINES = 20;
 
@@ -191,11 +182,9 @@ const recordOf = ({ file, notes }: FileReport, sha256: string, options: ImportOp
   ...(file.entered && { isEntered: true }),
 });
 
-// Files of a folder
-
 /**
- * Finds the files named `<kind>*.csv`, `<kind>*.xlsx` or `<kind>*.ods` in any letter case. They are sorted by
- * kind, then by name, so that each file refers only to earlier files.
+ * Finds the files named `<kind>*.csv`, `<kind>*.xlsx` or `<kind>*.ods` in any letter case. The files are
+ * sorted by kind and name, so that each file refers only to earlier files.
  * @returns the files to import, and the skipped entries of the folder with the reasons. A reason follows a
  *   colon: `Skipped notes.txt: it is not a .csv, .xlsx or .ods file`
  * @throws the system's error if the folder cannot be read

@@ -91,7 +91,7 @@ export function createImportJson({ out, storage }: ImportRun, isDryRun: boolean)
       await list('errors', describeFaults(check));
       const notes = findings.notes.map(({ texts, ...note }) => ({
         ...note,
-        // The texts may contain names, so they appear only in a dry run, whose output an operator reads.
+        // The texts may contain names of people. Only operators may see them, in the output of a dry run.
         ...(isDryRun && texts && { texts }),
         lines: note.lines(),
       }));

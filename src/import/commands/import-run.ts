@@ -22,7 +22,6 @@ import { IMPORT_COLUMNS } from '../table/columns.ts';
 import { createImportJson, type ImportOutput, type ImportRun } from './import-output.ts';
 import { createImportScreen } from './import-screen.ts';
 
-/** Options that say how to read the files. */
 export type Layout = Pick<ImportOptions, 'map' | 'isStrict' | 'skipsHidden'>;
 
 /** @throws CommandError `refused` unless all files are imported without a fault; any unexpected error */
@@ -59,8 +58,8 @@ export async function runImport(run: ImportRun, files: readonly ImportFile[], la
   if (!reports.every(isDone)) throw new CommandError(EXIT.refused, '');
 }
 
-// Side files: the files that --rejects, --changes and --absent name. They may contain national IDs, so only
-// their owner can read them.
+// Side files: the files that --rejects, --changes and --absent name. Only their owner can read side files,
+// because national IDs may be in them.
 
 interface SideFiles {
   rejects?: Awaited<ReturnType<typeof createRejectsFile>>;
@@ -84,7 +83,7 @@ async function openSideFiles(run: ImportRun, files: readonly ImportFile[], sideF
     const kind = { option: '--rejects', name: 'a rejects file', accepts: isReplaceable };
     for (let place = 2; place <= files.length; place++)
       await openSideFile(run, files, { ...kind, path: rejectsPath(rejects, place) }, async () => {});
-    // Users of the desk can download the rejects. They know the columns by their labels.
+    // Users of the desk can download the rejects. These users know columns by their labels.
     const labelled = run.news === undefined ? undefined : first?.kind;
     sideFiles.rejects = await openSideFile(run, files, { ...kind, path: rejects }, () =>
       createRejectsFile(rejects, languageFor(run), labelled),
@@ -220,8 +219,6 @@ async function writeSideFiles(run: ImportRun, { rejects, changes, absent }: Side
   }
 }
 
-// The import
-
 /**
  * Records an access to the personal data of all people if the import shows stored values. The contents of the
  * imported files need no record: the operator already has them.
@@ -314,7 +311,7 @@ function observerOf(
     },
     finished(report) {
       bar.stop();
-      // The file was reported before the question. If the user answered no, that report still holds.
+      // The file was reported before the question. The user answered no, so nothing has changed since.
       if (report.file === askedFile && (report.outcome === 'accepted' || report.outcome === 'stopped'))
         return;
       output.finished(report);

@@ -287,7 +287,7 @@ export class DeskFiles {
     try {
       return !this.isUndone(file);
     } catch (error) {
-      // If the registry cannot be read, the file is kept.
+      // If the registry cannot be read, the file stays.
       if (error instanceof StorageError) return false;
       throw error;
     }
@@ -296,7 +296,7 @@ export class DeskFiles {
 
 export const isImported = ({ check }: DeskFile): boolean => check?.report?.outcome === 'imported';
 
-/** True for rejects of the original: they have its headings, followed by the column of reasons. */
+/** True for the rejects of an original file: the same headings, followed by the column of reasons. */
 function isOfRejects({ headings }: MapProposal, original: MapProposal | undefined): boolean {
   if (original === undefined) return false;
   const added = headings.slice(original.headings.length);

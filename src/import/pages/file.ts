@@ -27,7 +27,6 @@ import {
 import { choicesForm, chosenMap, chosenTwice, roundedMap, roundingForms } from './map-form.ts';
 import { type CommandRun, OUTDATED, runAs } from './previews-and-runs.ts';
 
-/** Returns a form to correct the guessed kind and sheet. */
 const kindForm = (visit: Visit, file: DeskFile): Html =>
   form(visit, {
     path: pathOf(file),
@@ -74,7 +73,6 @@ ${body}`,
   };
 }
 
-/** Returns the page during the work of a command. */
 function waiting(visit: Visit, file: DeskFile, run: CommandRun): Page {
   const share = run.progress === undefined ? undefined : Math.round(run.progress * 100);
   const isRead = share === 100;

@@ -44,7 +44,7 @@ const roundColumns = (columns: readonly (readonly [heading: string, entry: Colum
     }),
   );
 
-/** Returns the indexes of the headings in the form: recognised headings, and the first unknown ones. */
+/** Returns the indexes of the headings in the form. Not all unknown headings are in the form. */
 function placesOnForm({ headings }: MapProposal): readonly number[] {
   let unknown = 0;
   return headings.flatMap(({ isNameable, column }, place) => {
@@ -154,8 +154,6 @@ export function roundedMap(map: string, form: Form): string {
   const document = JSON.parse(map);
   return JSON.stringify({ ...document, columns: roundColumns(Object.entries(document.columns), form) });
 }
-
-// The form
 
 type Choice = readonly [value: string, label: string];
 
@@ -383,7 +381,7 @@ async function openQuestions(
   return questions;
 }
 
-/** @param texts texts that suggest a cooperative if they contain exactly one code */
+/** @param texts if exactly one cooperative's code is in these texts, that cooperative is suggested */
 async function cooperativeField(
   visit: Visit,
   name: string,

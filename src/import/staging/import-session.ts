@@ -121,14 +121,14 @@ export type RegistrySize = ReturnType<typeof readSize>;
 
 /** Counts the rows of each kind, in a time that does not depend on their number. */
 export function readSize(db: Connection) {
-  const sizeOf = (counts: Totals) => db.value<number>(sizeSql(counts));
+  const countRows = (counts: Totals) => db.value<number>(sizeSql(counts));
   return db.transaction.deferred(() => ({
     cooperatives: db.count('main.cooperatives'),
-    members: sizeOf(MEMBER_COUNTS.large),
-    deliveries: sizeOf(DELIVERY_COUNTS),
-    loans: sizeOf(LOAN_COUNTS.large),
-    payments: sizeOf(PAYMENT_COUNTS.large),
-    transactions: sizeOf(SAVINGS_COUNTS),
+    members: countRows(MEMBER_COUNTS.large),
+    deliveries: countRows(DELIVERY_COUNTS),
+    loans: countRows(LOAN_COUNTS.large),
+    payments: countRows(PAYMENT_COUNTS.large),
+    transactions: countRows(SAVINGS_COUNTS),
   }));
 }
 

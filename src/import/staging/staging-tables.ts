@@ -26,7 +26,7 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.changed_rows (line INTEGER PRIMARY KEY, id INTEGER, cells INTEGER);
     CREATE TABLE staging.changes (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
       field TEXT, old, new);
-    -- Changes that are not made, with the ids that they had among the changes.
+    -- Changes that are not made. The ids are from the table changes.
     CREATE TABLE staging.kept (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
       field TEXT, old, new);
     -- Lines with warnings (warning-statements.ts).
@@ -206,9 +206,9 @@ export interface CheckOptions {
   readonly acceptTrailingZero?: boolean | undefined;
   /** True to import a file without its refused rows; by default, one refused row refuses the file. */
   readonly skipInvalid?: boolean | undefined;
-  /** True to overwrite values that were corrected over HTTP or by a command; by default, they stay. */
+  /** True to overwrite values that were corrected over HTTP or by a command. By default, they stay. */
   readonly overwritesCorrections?: boolean | undefined;
-  /** True to import rows of erased members; by default, such rows are refused. */
+  /** True to import rows of erased members. By default, rows of erased members are refused. */
   readonly despiteErasure?: boolean | undefined;
   /** SHA-256 of the file in hex, to find an earlier import of the same bytes. */
   readonly sha256?: string | undefined;

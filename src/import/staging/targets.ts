@@ -34,7 +34,7 @@ export interface TargetColumn {
 
 export interface Target extends Pick<Table, 'table' | 'label' | 'hasTimestamps'> {
   readonly columns: readonly TargetColumn[];
-  /** File columns that identify the row. They are staged and resolved, but never updated. */
+  /** File columns that identify the row. Of these, only a national ID can change (staged-changes.ts). */
   readonly keys: readonly { readonly name: string; readonly to?: string }[];
   /** Columns of `resolved_references` that are stored in a new row. */
   readonly resolved: readonly string[];

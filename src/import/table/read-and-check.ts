@@ -23,8 +23,9 @@ import { isTotalsRow } from './compare-totals.ts';
 import { createWidthCheck, type Header, withHeaderRows } from './header.ts';
 import { EMPTY_FILE, openTable, type Table, visibleRecords } from './table.ts';
 
-interface StageOptions extends CheckOptions {
+export interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
+  /** Layout of the file. For parts that the map omits, the default layout applies. */
   readonly map?: FileLayout | undefined;
   /** True to refuse the file for everything that would otherwise get a note. */
   readonly isStrict?: boolean | undefined;

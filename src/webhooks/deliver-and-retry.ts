@@ -17,22 +17,16 @@ import type {
 } from './open-webhook-store.ts';
 import { type Connections, type PostResult, post } from './post.ts';
 import type { Resolve } from './target.ts';
-import {
-  restartMessage,
-  SigningKeys,
-  signedHeaders,
-  toAttempt,
-  type WebhookMessage,
-} from './webhook-message.ts';
+import { restartMessage, signedHeaders, toAttempt, type WebhookMessage } from './webhook-message.ts';
 
-/** Settings that tests override. */
+/** Settings that only tests change. */
 export interface WebhookSettings {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly resolve?: Resolve | undefined;
   /** Timeout of an attempt. */
   readonly timeoutMs?: number | undefined;
-  /** Interval of the check for changes by commands and for due retries. */
+  /** Interval between checks for changes by commands and for due retries. */
   readonly lookMs: number;
 }
 
@@ -44,8 +38,6 @@ export interface DeliveryContext extends Omit<WebhookSettings, 'lookMs'> {
   readonly connections: Connections;
   readonly clock: Clock;
   readonly zone: TimeZone;
-  /** Headers of every request. */
-  readonly headers: { readonly [name: string]: string };
   readonly signal: AbortSignal;
   /** Logs a message for the operator. */
   note(message: string): void;
@@ -59,10 +51,10 @@ export interface DeliveryContext extends Omit<WebhookSettings, 'lookMs'> {
 
 const HOUR_MS = 3_600_000;
 
-/** Milliseconds between attempts, from Standard Webhooks 1.0.0; the last wait repeats. */
+/** Milliseconds between attempts, from Standard Webhooks 1.0.0. The last wait is repeated. */
 const WAITS_MS = [5_000, 300_000, HOUR_MS / 2, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
-/** Relative random variation of waits, which spreads the retries of messages that failed together. */
+/** Random part of a wait, by which the wait varies. It spreads retries of messages that failed together. */
 const JITTER = 0.1;
 const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);
 
@@ -72,7 +64,7 @@ const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);
  * @param random number from 0 up to 1
  */
 export function retryWaitMs(failures: number, askedMs: number | undefined, random: number): number {
-  // Never earlier than requested.
+  // The attempt is never made earlier than requested.
   if (askedMs !== undefined) return Math.min(askedMs, LONGEST_ASKED_MS) * (1 + JITTER * random);
   const wait = WAITS_MS[Math.min(failures, WAITS_MS.length) - 1] as number;
   return wait * (1 - JITTER + 2 * JITTER * random);
@@ -80,7 +72,7 @@ export function retryWaitMs(failures: number, askedMs: number | undefined, rando
 
 // Delivery to an endpoint
 
-/** Maximum wait for events; afterwards the endpoint's key is checked again. */
+/** Maximum wait for events. After each wait, the endpoint's key is checked again. */
 const WAIT_MS = 10_000;
 
 const NOTHING_FAILS = { failures: 0, failingSequence: null, nextAttemptAtMs: 0 };
@@ -88,7 +80,6 @@ const NOTHING_FAILS = { failures: 0, failingSequence: null, nextAttemptAtMs: 0 }
 export class EndpointDelivery {
   private readonly context: DeliveryContext;
   private readonly reader: MessageReader;
-  private readonly signingKeys = new SigningKeys();
   private endpoint: WebhookEndpoint;
   private progress: WebhookProgress;
   /** Time of the next attempt in monotonic milliseconds. */
@@ -99,7 +90,7 @@ export class EndpointDelivery {
   private lastFault = '';
   private running: Promise<void> | undefined;
   private leave: () => void = () => undefined;
-  /** Cooperatives of the key. Replaced only after a change, because caches compare arrays by identity. */
+  /** Cooperatives of the key. The array changes only with its content: caches compare arrays by identity. */
   private visible: Visible = null;
 
   constructor(endpoint: WebhookEndpoint, context: DeliveryContext) {
@@ -130,7 +121,10 @@ export class EndpointDelivery {
     this.isChanged = true;
   }
 
-  /** Applies the changes of a command, and keeps all other progress: memory is newer than the file. */
+  /**
+   * Replaces the endpoint after a command has changed the file. From the progress in the file, takes only the
+   * values that commands change, because the progress in memory is newer.
+   */
   update(endpoint: WebhookEndpoint): void {
     if (endpoint.revision !== this.endpoint.revision) {
       const { nextAttemptAtMs, disabledAt } = endpoint;
@@ -144,14 +138,14 @@ export class EndpointDelivery {
     this.running ??= this.runAndReport();
   }
 
-  /** Prevents further attempts, and resolves when the current attempt has ended. */
+  /** Prevents further attempts, and waits until the current attempt has ended. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.leave();
     await this.running;
   }
 
-  /** Runs the delivery, and logs a repeated error only once. */
+  /** Runs the delivery, and logs an error unless it equals the previous error. */
   private async runAndReport(): Promise<void> {
     let fault = '';
     try {
@@ -164,7 +158,7 @@ export class EndpointDelivery {
     this.running = undefined;
   }
 
-  /** Name in the log. Only the origin of the URL is included, because the path may contain a secret. */
+  /** Name in the log. The path of the URL is omitted, because it may contain a secret. */
   private get name(): string {
     return `webhook endpoint ${this.endpoint.id} (${URL.parse(this.endpoint.url)?.origin})`;
   }
@@ -212,7 +206,7 @@ export class EndpointDelivery {
     return { message: restartMessage(to, position.sequence, nowSeconds(clock), zone), position };
   }
 
-  /** Restarts at the end of the feed: the epoch has changed, or the next events are no longer stored. */
+  /** Continues at the end of the sequence, because the epoch has changed or the next events were deleted. */
   private restart(): void {
     const end = { after: undefined, limit: 1, epoch: undefined };
     const { epoch, lastSequence } = this.context.stores.narrowedTo(null).events.read(end);
@@ -250,7 +244,7 @@ export class EndpointDelivery {
     this.progress = progress;
   }
 
-  /** Converts to monotonic time, and limits the wait: a wrong clock may have set the stored time. */
+  /** Returns a stored time as monotonic time. Limits the wait, because the stored time may be wrong. */
   private dueAt(nextAttemptAtMs: number): number {
     const { clock } = this.context;
     return clock.monotonicMs() + Math.min(nextAttemptAtMs - clock.now(), LONGEST_WAIT_MS);
@@ -266,17 +260,16 @@ export class EndpointDelivery {
   private attempt(next: Next, message: WebhookMessage): Promise<boolean> {
     const { context, endpoint } = this;
     return context.connections.use(endpoint.id, endpoint.url.startsWith('https:'), async (agent) => {
-      // Checked again: the key may have been disabled while the message waited for a connection.
+      // The key may have been disabled or restricted while the message waited for a connection.
       const { visible } = this;
       if (this.isStopped || !this.maySee()) return false;
       if (visible !== this.visible) return true;
       const atMs = context.clock.now();
       const now = Math.floor(atMs / 1000);
       const secrets = context.store.listSecrets(endpoint.id, now);
-      // The endpoint was removed since the last check: there is no secret to sign with.
+      // Without a secret, a command has removed the endpoint since the last check.
       if (secrets.length === 0) return false;
-      const keys = this.signingKeys.of(secrets);
-      const headers = { ...context.headers, ...signedHeaders(message, keys, now) };
+      const headers = signedHeaders(message, secrets, now);
       const { url, allowsPrivate } = endpoint;
       const result = await post({ url, allowsPrivate, headers, body: message.body }, { ...context, agent });
       if (result.fault !== null && this.isStopped) return false;

@@ -9,15 +9,15 @@ import type { FeedPosition, WebhookEndpoint } from './open-webhook-store.ts';
 import type { WebhookType } from './target.ts';
 import { type Addressed, eventMessage, importMessage, type WebhookMessage } from './webhook-message.ts';
 
-/** Number of events read at a time. */
+/** Number of events to read at a time. */
 const PAGE = 100;
 
 /** Number of failures of a message after which the operator is notified. */
 export const FAILURES_TO_REPORT = 5;
 
-/** The next message, and the endpoint's position after its delivery. */
+/** The next message, and the endpoint's position after the message was delivered. */
 export interface Next {
-  /** Undefined if the endpoint receives no event up to the position. */
+  /** Undefined if the endpoint wants none of the events up to the position. */
   readonly message: WebhookMessage | undefined;
   readonly position: FeedPosition;
 }
@@ -42,7 +42,7 @@ export async function messageOf(
 export class MessageReader {
   private readonly stores: NarrowableStore<ServedRows>;
   private readonly zone: TimeZone;
-  /** Events read in advance. */
+  /** Events that were read in advance. */
   private events: readonly RegistryEvent[] = [];
   /** The undelivered message, cached because counting the events of an import is slow. */
   private pending: Next | undefined;
@@ -79,7 +79,7 @@ export class MessageReader {
     return this.pending;
   }
 
-  /** Clears the cached events, after a change of the epoch or of the visible cooperatives. */
+  /** Clears the caches after a change of the epoch or of the visible cooperatives. */
   forget(visible: Visible = null): void {
     this.visible = visible;
     this.events = [];
@@ -100,6 +100,6 @@ export function findPause(key: ApiKey | undefined, nowSeconds: number): string |
   if (!key.isActive) return 'the key is disabled';
   if (hasExpired(key, nowSeconds)) return 'the key has expired';
   if (!key.scopes.includes('webhooks:receive')) return 'the key has no scope webhooks:receive';
-  // As for /events, whose events contain ids of members.
+  // The same rule applies to `/events`: events contain ids of members.
   return key.isLookupOnly ? 'the key only looks up' : undefined;
 }

@@ -31,13 +31,13 @@ interface WebhookEndpointValues {
 
 export interface WebhookProgress {
   readonly position: FeedPosition;
-  /** True until the receiver has accepted `feed.restarted`: the sequence restarts after the position. */
+  /** True from a restart of the sequence until the receiver has accepted `feed.restarted`. */
   readonly isRestarted: boolean;
   /** Number of failed attempts to deliver the next message. */
   readonly failures: number;
   /** Sequence number of the failing message; null for `feed.restarted` and without a failing message. */
   readonly failingSequence: number | null;
-  /** Time of the next attempt in epoch milliseconds; 0 for an immediate attempt. */
+  /** Epoch milliseconds of the next attempt; 0 for an immediate attempt. */
   readonly nextAttemptAtMs: number;
   /** Epoch seconds of the 410 response that ended the deliveries; null for an active endpoint. */
   readonly disabledAt: number | null;
@@ -158,14 +158,8 @@ const prepareStatements = (db: Connection) => ({
   ),
 });
 
-/** Maximum number of stored successful attempts of an endpoint, and of failed attempts. */
+/** Maximum number of successful attempts that are stored for an endpoint, and maximum of failed attempts. */
 const KEPT_ATTEMPTS = 100;
-
-interface WebhooksOptions {
-  /** Maximum wait for the lock of another process. */
-  readonly waitMs: number;
-  readonly create: boolean;
-}
 
 export class WebhookStore {
   readonly connection: Connection;
@@ -174,8 +168,11 @@ export class WebhookStore {
   private lock: ReturnType<typeof lockPrivateFile>;
   private dataVersion: number | undefined;
 
-  /** @throws StorageError if the file cannot be used */
-  constructor(databaseFile: string, options: WebhooksOptions) {
+  /**
+   * @param options.waitMs maximum wait for the lock of another process
+   * @throws StorageError if the file cannot be used
+   */
+  constructor(databaseFile: string, options: { readonly waitMs: number; readonly create: boolean }) {
     const settings = { ...options, cacheKiB: 1024, schema: WEBHOOKS_SCHEMA };
     this.connection = openDatabase(webhooksFileOf(databaseFile), settings);
     this.statements = prepareStatements(this.connection);
@@ -196,8 +193,8 @@ export class WebhookStore {
     return this.statements.selectSecrets.all(id, nowSeconds).map(({ secret }) => secret);
   }
 
-  /** Returns attempts, newest first. */
-  listAttempts(id: number, limit: number): readonly WebhookAttempt[] {
+  /** Returns attempts, newest first. @param limit by default, all stored attempts */
+  listAttempts(id: number, limit = 2 * KEPT_ATTEMPTS): readonly WebhookAttempt[] {
     return this.statements.selectAttempts.all(id, limit);
   }
 
@@ -238,7 +235,7 @@ export class WebhookStore {
     this.statements.insertSkip.run(id, sequence);
   }
 
-  /** Retries a failing message at once, and reactivates an endpoint that a 410 response has disabled. */
+  /** Lets the service retry a failing message at once, also if a 410 response has disabled the endpoint. */
   resume(id: number): void {
     this.statements.resume.run(id);
   }
@@ -278,7 +275,7 @@ export class WebhookStore {
   }
 
   private keepAttempts(id: number, attempts: readonly WebhookAttempt[]): void {
-    // Further attempts would be trimmed below.
+    // Older attempts than these would be deleted below.
     for (const attempt of attempts.slice(-KEPT_ATTEMPTS))
       this.statements.insertAttempt.run({ ...attempt, id });
     for (const isDelivered of [1, 0])
@@ -290,7 +287,7 @@ export class WebhookStore {
     const version = this.connection.value<number>('PRAGMA data_version');
     if (version === this.dataVersion) return undefined;
     const endpoints = this.list();
-    // Set last, to read again after an error.
+    // The version is set last: after an error, the next call reads the endpoints again.
     this.dataVersion = version;
     return endpoints;
   }
@@ -306,13 +303,13 @@ export class WebhookStore {
 
   close(): void {
     this.connection.close();
-    // Released last: the next owner must read the stored results.
+    // The lock is released last, so that its next owner reads all stored results.
     this.lock?.close();
     this.lock = undefined;
   }
 }
 
-/** True if an endpoint was ever added; cheap enough to call every second. */
+/** True if an endpoint was ever added. Cheap enough for a call every second. */
 export const hasWebhooks = (databaseFile: string): boolean => hasTables(webhooksFileOf(databaseFile));
 
 /**

@@ -1,7 +1,8 @@
-/** Makes delivery attempts: POST requests to endpoints. */
+/** Sends messages to endpoints, as POST requests. */
 import { lookup as systemLookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { packageVersion } from '../runtime/process.ts';
 import type { Clock } from '../runtime/scheduler.ts';
 import { FieldError } from '../values/errors.ts';
 import { PrivateAddressError, parseTarget, publicLookup, type Resolve } from './target.ts';
@@ -19,14 +20,20 @@ function parseRetryAfter(header: string | undefined, nowMs: number): number | un
   return Math.max(ms, 1_000);
 }
 
-/** Limit from the start of the request to the end of the response. */
+const HEADERS = {
+  'content-type': 'application/json',
+  'user-agent': `cooperative-registry/${packageVersion()}`,
+};
+
+/** Maximum time from the start of the request to the end of the response. */
 const TIMEOUT_MS = 15_000;
-/** Limit of the body of a response. Only the status and Retry-After are used. */
+/** Maximum size of a response body. Only the status and `Retry-After` are used. */
 const MAX_RESPONSE_BYTES = 4 * 1024;
 
 interface Posting {
   readonly url: string;
   readonly allowsPrivate: boolean;
+  /** Headers of this message, in addition to `HEADERS`. */
   readonly headers: { readonly [name: string]: string };
   readonly body: string;
 }
@@ -51,8 +58,8 @@ export interface PostResult {
 }
 
 /**
- * Sends a message. A status other than 2xx, including a redirect, is a failure. Never rejects: errors become
- * the `fault` of the result.
+ * Sends a message. A status other than 2xx, such as a redirect, is a failure. The promise never rejects:
+ * errors become the `fault` of the result.
  */
 export async function post(posting: Posting, options: PostOptions): Promise<PostResult> {
   const { clock } = options;
@@ -63,7 +70,7 @@ export async function post(posting: Posting, options: PostOptions): Promise<Post
     durationMs: clock.monotonicMs() - startedMs,
     retryAfterMs: parseRetryAfter(retryAfter, clock.now()),
   });
-  // Checked again: the rules may have become stricter since the endpoint was added.
+  // The URL was checked when the endpoint was added, but the rules may have become stricter since.
   const url = parseTarget(posting.url, posting.allowsPrivate);
   if (url instanceof FieldError) return end(null, url.message);
   try {
@@ -89,8 +96,8 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
     const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
     const outgoing = request(url, {
       method: 'POST',
-      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-      // Checks addresses on connection: after an earlier check, the name could resolve differently.
+      headers: { ...HEADERS, ...headers, 'content-length': Buffer.byteLength(body) },
+      // Checks the addresses that the connection uses. A separate check could see other addresses.
       lookup: allowsPrivate ? undefined : publicLookup(resolveName),
       agent: agent ?? false,
       signal: options.signal,
@@ -125,7 +132,7 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
 
 class TimeoutError extends Error {}
 
-/** Error of a reused connection that the receiver has just closed. */
+/** Error of a reused connection that the receiver closed before the request arrived. */
 class StaleConnectionError extends Error {}
 
 const CONNECTION_FAULTS: { readonly [code: string]: string } = {
@@ -146,9 +153,9 @@ function faultOf(error: unknown): string {
   return CONNECTION_FAULTS[code] ?? `The connection failed (${code === '' ? 'unknown' : code}).`;
 }
 
-// Connections to receivers, kept open between deliveries
+// Connections to receivers, which stay open between deliveries
 
-/** Limit of connections to all endpoints, including idle connections. */
+/** Maximum number of connections to all endpoints, including idle connections. */
 export const MAX_CONNECTIONS = 16;
 const IDLE_MS = 60_000;
 
@@ -157,7 +164,7 @@ interface Connection {
   isBusy: boolean;
 }
 
-/** Pool with one connection per endpoint, for one attempt at a time. */
+/** Pool with at most one connection for each endpoint. A connection serves one request at a time. */
 export class Connections {
   /** Connections by endpoint id, least recently used first. */
   private readonly opened = new Map<number, Connection>();
@@ -169,8 +176,8 @@ export class Connections {
   }
 
   /**
-   * Runs work with the connection of an endpoint. At the limit, closes an idle connection of another
-   * endpoint, or waits.
+   * Runs work with the connection of an endpoint. If the pool is full, closes an idle connection of another
+   * endpoint, or waits until a connection is idle.
    */
   async use<T>(endpointId: number, isTls: boolean, work: (agent: HttpAgent) => Promise<T>): Promise<T> {
     let connection = this.take(endpointId, isTls);

@@ -1,7 +1,6 @@
 /** Delivers webhooks while the service runs: reads the endpoints, and stores the results. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddToService, ComposedService } from '../module.ts';
-import { packageVersion } from '../runtime/process.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { type DeliveryContext, EndpointDelivery, type WebhookSettings } from './deliver-and-retry.ts';
 import { hasWebhooks, openWebhooks, type WebhookEndpoint, type WebhookStore } from './open-webhook-store.ts';
@@ -10,18 +9,16 @@ import { WEBHOOKS_DESCRIBED } from './webhook-reference.ts';
 
 /** Interval of the check for new endpoints, changes by commands, and due retries. */
 const LOOK_MS = 1_000;
-/** Time, or number of attempts, after which results are stored. After a kill, unstored attempts repeat. */
+/**
+ * Milliseconds, or number of attempts, after which results are stored. If the process is killed, the next
+ * service repeats the attempts whose results were not stored.
+ */
 const STORE_MS = 50;
 const STORE_ATTEMPTS = 100;
-/** Time for running attempts at shutdown; aborted attempts are repeated later. */
+/** Time for running attempts at shutdown. Aborted attempts are repeated after the next start. */
 const GRACE_MS = 3_000;
 
-export const requestHeaders = () => ({
-  'content-type': 'application/json',
-  'user-agent': `cooperative-registry/${packageVersion()}`,
-});
-
-/** The delivering service. Without endpoints, it only checks every second for a webhooks file. */
+/** Delivers to all endpoints. Without endpoints, only checks every second whether a webhooks file exists. */
 class WebhookService {
   private readonly service: ComposedService;
   private readonly zone: TimeZone;
@@ -92,7 +89,6 @@ class WebhookService {
       note: (message) => log.note(message),
       store: openWebhooks(storage, 'serve'),
       connections: this.connections,
-      headers: requestHeaders(),
       signal: this.ending.signal,
       mayDeliver: () => !this.isStuck,
       onChange: () => this.storeSoon(),
@@ -132,7 +128,7 @@ class WebhookService {
       return outcome === undefined ? [] : [{ delivery, outcome }];
     });
     if (results.length === 0) {
-      // The results that could not be stored belonged to an endpoint that was removed.
+      // A result that could not be stored before belonged to an endpoint that has been removed since.
       this.isStuck = false;
       return;
     }
@@ -142,7 +138,7 @@ class WebhookService {
       for (const { delivery, outcome } of results)
         if (changed.includes(outcome.id)) delivery.giveBack(outcome);
       if (changed.length === 0) return;
-      // Stores again after reading the changed endpoints.
+      // A command has changed endpoints. Their results are stored once the endpoints have been read again.
       this.isStuck = true;
       setImmediate(() => this.look());
     } catch (error) {

@@ -1,15 +1,15 @@
 /**
- * Validates webhook URLs (docs/webhooks.md#targets), and declares the types of messages. For host names,
- * webhooks/post.ts checks the resolved addresses.
+ * Checks the URLs of webhooks and the addresses of their hosts (docs/webhooks.md#targets). Declares the types
+ * of messages.
  */
 
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { EVENT_TYPES } from '../registry/changes/append-and-expire-events.ts';
 import { isPublicAddress } from '../values/address-blocks.ts';
 import { FieldError } from '../values/errors.ts';
 
-// Name resolution: targets need public addresses unless the operator allows private addresses
+// Addresses of host names, which must be public unless the operator allows private addresses
 
 export type Resolve = (
   host: string,
@@ -17,10 +17,10 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Error of a name that resolves to an address that is not public. */
+/** Error of a host name with at least one address that is not public. */
 export class PrivateAddressError extends Error {}
 
-/** Returns a resolver that refuses a name if an address of the name is not public. */
+/** Returns a function that resolves host names, and fails with a `PrivateAddressError`. */
 export const publicLookup =
   (resolve: Resolve): LookupFunction =>
   (host, { family, all }, done) => {
@@ -34,30 +34,19 @@ export const publicLookup =
     });
   };
 
-/**
- * Resolves the host of a URL when an endpoint is added.
- * @returns true if an address is not public; undefined if the name cannot be resolved
- */
-export function leadsToPrivateAddress(
-  url: URL,
-  resolve: Resolve = systemLookup as Resolve,
-): Promise<boolean | undefined> {
-  const host = hostOf(url);
-  if (isAddress(host)) return Promise.resolve(!isPublicAddress(host));
-  return new Promise((settle) =>
-    resolve(host, { all: true }, (error, addresses) =>
-      settle(error === null ? !addresses.every(({ address }) => isPublicAddress(address)) : undefined),
-    ),
+/** @returns true if an address of the host is not public; undefined if the name cannot be resolved */
+export const leadsToPrivateAddress = (url: URL): Promise<boolean | undefined> =>
+  new Promise((settle) =>
+    publicLookup(systemLookup as Resolve)(hostOf(url), { all: true }, (error) => {
+      if (error === null) settle(false);
+      else settle(error instanceof PrivateAddressError ? true : undefined);
+    }),
   );
-}
 
 const MAX_LENGTH = 2_000;
 
-/** Returns the host of a URL, with IPv6 addresses without brackets. */
+/** Returns the host of a URL: a name, or an address without the brackets of IPv6. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
-
-/** True for an IP address, false for a name. */
-const isAddress = (host: string): boolean => /^[0-9.]+$/.test(host) || host.includes(':');
 
 /** @param allowsPrivate allows plain HTTP and private addresses */
 export function parseTarget(text: string, allowsPrivate: boolean): URL | FieldError {
@@ -70,7 +59,7 @@ export function parseTarget(text: string, allowsPrivate: boolean): URL | FieldEr
   if (allowsPrivate) return url;
   if (url.protocol !== 'https:')
     return new FieldError('Expected https://. To send over plain HTTP, add --allow-private.');
-  if (isAddress(hostOf(url)) && !isPublicAddress(hostOf(url)))
+  if (isIP(hostOf(url)) !== 0 && !isPublicAddress(hostOf(url)))
     return new FieldError(
       'This address is not a public one. To send inside your own network, add --allow-private.',
     );
@@ -79,7 +68,7 @@ export function parseTarget(text: string, allowsPrivate: boolean): URL | FieldEr
 
 // Types of webhook messages (docs/webhooks.md#messages)
 
-/** Types of messages that replace all events of an import, or of its undo. */
+/** Types of messages about an import or its undo. One message replaces the messages about all events. */
 export const IMPORT_TYPES = ['import.completed', 'import.undone'] as const;
 export const WEBHOOK_TYPES = [...EVENT_TYPES, ...IMPORT_TYPES, 'feed.restarted'] as const;
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];

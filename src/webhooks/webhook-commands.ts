@@ -22,19 +22,15 @@ import {
   type WebhookStore,
 } from './open-webhook-store.ts';
 import { post } from './post.ts';
-import { requestHeaders } from './service.ts';
 import { leadsToPrivateAddress, parseTarget, WEBHOOK_TYPES, type WebhookType } from './target.ts';
 import {
   formatSecret,
   newSecret,
-  SigningKeys,
   signedHeaders,
   testMessage,
   toAttempt,
   type WebhookMessage,
 } from './webhook-message.ts';
-
-// Output of endpoints and attempts
 
 const timeOf = (ms: number, { zone }: Run): string => formatDateTime(Math.floor(ms / 1000), zone);
 
@@ -77,7 +73,7 @@ function describeEndpoint(
 
 type DescribedEndpoint = ReturnType<typeof describeEndpoint>;
 
-/** Formats a table of endpoints, then a line for each endpoint that does not deliver. */
+/** Formats a table of all endpoints, then a line for each endpoint whose deliveries fail or are paused. */
 function formatEndpoints(endpoints: readonly DescribedEndpoint[]): string {
   const table = formatRows(endpoints, {
     ID: 'id',
@@ -122,16 +118,76 @@ const formatAttempts = (attempts: readonly ReturnType<typeof describeAttempt>[])
     TOOK: ({ duration_ms: ms }) => `${Math.round(ms)} ms`,
   });
 
-/** Collects webhook types, or groups of them such as `member.*`. */
+/** Collects the values of `--events`: webhook types, or groups of types such as `member.*`. */
 const collectTypes = (text: string, before: readonly WebhookType[] = []): readonly WebhookType[] =>
   withNew(before, accept(parseTypes(split(text), WEBHOOK_TYPES)));
 
 const refused = (message: string): CommandError => new CommandError(EXIT.refused, message);
 
-/**
- * Returns the action of a command on one endpoint.
- * @throws CommandError (from the action) if the endpoint does not exist
- */
+export function declareWebhooks(webhooks: Command, context: CliContext): void {
+  const command = (name: string, description: string) =>
+    addPrintOptions(showingNobody(webhooks.command(name))).description(description);
+  const one = (name: string, description: string) =>
+    command(name, description).argument(
+      '<endpoint>',
+      'id of the endpoint',
+      parseIdOf('an endpoint, as `webhooks list`'),
+    );
+  command('add', 'add an endpoint, and print the secret that signs its deliveries, once')
+    .option(
+      '--key <id>',
+      'key of the receiver, with the scope webhooks:receive (required)',
+      parseIdOf('a key, as `keys list`'),
+    )
+    .option('--url <url>', 'URL that deliveries are posted to (required)')
+    .option(
+      '--events <type>',
+      'event types that it receives, or kinds such as member.*; repeat the option, or separate with commas ' +
+        '(default: all)',
+      collectTypes,
+    )
+    .option('--allow-private', 'allow plain HTTP, and addresses that are not public (default: no)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  webhooks add --key 7 --url https://portal.example.rw/hooks/registry\n',
+    )
+    .action(acting(context, add));
+  command('list', 'list all endpoints: how far each has got, and what fails').action(acting(context, list));
+  one('test', 'send a message of the type webhook.test, and show what the receiver answers').action(
+    actingOn(context, test),
+  );
+  one('deliveries', 'the last attempts to deliver to an endpoint, newest first').action(
+    actingOn(context, listDeliveries),
+  );
+  one('replay', 'send an event once more, with the webhook-id that it had')
+    .argument('<sequence>', 'number of the event', parseSequence)
+    .action(actingOn(context, replay));
+  one('skip', 'skip an event that the receiver does not accept; later events are delivered')
+    .argument('<sequence>', 'number of the event', parseSequence)
+    .action(actingOn(context, skip));
+  one('rotate', 'give an endpoint a new secret, which is printed once')
+    .option(
+      '--overlap <time>',
+      'how long deliveries carry a signature by the old secret as well: 90s, 30m, 24h, 7d, at most 90d ' +
+        '(default: not at all)',
+      parseDuration,
+    )
+    .action(actingOn(context, rotate));
+  one(
+    'enable',
+    'continue with an endpoint that has answered 410, or retry a failing delivery at once',
+  ).action(actingOn(context, enable));
+  addConfirmOptions(
+    one('remove', 'remove an endpoint with its secret; nothing more is delivered to it'),
+  ).action(actingOn(context, remove));
+}
+
+function parseSequence(text: string): number {
+  if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected the sequence number of an event.');
+}
+
+/** Returns the action of a command on one endpoint. @throws CommandError if the endpoint does not exist */
 const actingOn = <Options extends PrintOptions>(
   context: CliContext,
   work: (
@@ -152,7 +208,7 @@ const actingOn = <Options extends PrintOptions>(
     });
   });
 
-/** @throws CommandError if there is no registry; StorageError */
+/** @throws CommandError if there is no registry, since `openRegistry` would create a file */
 async function withRegistry<T>({ storage }: Run, work: (store: RegistryStore) => Awaitable<T>): Promise<T> {
   if (!storage.exists()) throw new CommandError(EXIT.usage, `There is no registry at ${storage.location}.`);
   return withStore(openRegistry(storage), work);
@@ -164,34 +220,121 @@ const readEnd = (registry: RegistryStore) =>
 const findKey = ({ storage, now }: Run, id: number): Promise<ApiKey | undefined> =>
   withStore(openKeys(storage, 'manage'), (keys) => keys.find(id, now));
 
-// `webhooks test` and `webhooks replay`: the command sends the message
+// `webhooks add`, `rotate` and `list`
 
-function parseSequence(text: string): number {
-  if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Expected the sequence number of an event.');
+interface AddOptions extends PrintOptions {
+  readonly key?: number;
+  readonly url?: string;
+  readonly events?: readonly WebhookType[];
+  readonly allowPrivate?: true;
 }
 
-const declareTest = (command: Command, context: CliContext): Command =>
-  command.description('send a message of the type webhook.test, and show what the receiver answers').action(
-    actingOn(context, async (run, endpoint, store) => {
-      await getReceivingKey(run, endpoint);
-      await send(run, store, endpoint, testMessage(endpoint.id, run.now, run.zone));
-    }),
+async function add(run: Run<AddOptions>): Promise<void> {
+  const { key: keyId, url, events: types = null, allowPrivate } = run.options;
+  if (keyId === undefined) throw new CommandError(EXIT.usage, 'Name the key of the receiver: --key 7.');
+  if (url === undefined) throw new CommandError(EXIT.usage, 'Name the URL of the receiver: --url https://….');
+  const allowsPrivate = allowPrivate === true;
+  await assertTarget(run, url, allowsPrivate);
+  // Deliveries start with the next event; receivers read earlier events over HTTP.
+  const page = await withRegistry(run, async (registry) => {
+    await assertReceives(run, keyId);
+    return readEnd(registry);
+  });
+  const position = { epoch: page.epoch, sequence: page.lastSequence };
+  const secret = newSecret();
+  const values = { keyId, url, types, allowsPrivate };
+  const endpoint = await withStore(openWebhooks(run.storage, 'issue'), (store) =>
+    store.add(values, secret, position, run.now),
+  );
+  await printSecret(run, endpoint, secret, `, from event ${position.sequence + 1} on`);
+}
+
+/** @throws CommandError for a URL to which the service would not deliver */
+async function assertTarget({ err }: CliContext, url: string, allowsPrivate: boolean): Promise<void> {
+  const target = parseTarget(url, allowsPrivate);
+  if (target instanceof FieldError) throw new CommandError(EXIT.usage, `--url: ${target.message}`);
+  if (allowsPrivate) return;
+  const isPrivate = await leadsToPrivateAddress(target);
+  if (isPrivate === true)
+    throw new CommandError(
+      EXIT.usage,
+      '--url: The name of the host leads to an address that is not public. ' +
+        'To send inside your own network, add --allow-private.',
+    );
+  if (isPrivate === undefined)
+    err(`The name ${target.hostname} cannot be resolved now. The endpoint is added all the same.\n`);
+}
+
+/** @throws CommandError if the key would receive nothing */
+async function assertReceives(run: Run, keyId: number): Promise<void> {
+  const key = await findKey(run, keyId);
+  if (key === undefined) throw refused('There is no key with this id. `keys list` shows all.');
+  const pause = findPause(key, run.now);
+  if (pause !== undefined) throw refused(`Key ${keyId} would get nothing: ${pause}.`);
+}
+
+/** Prints an endpoint and its secret, which is never shown again. @param note follows the URL */
+async function printSecret(
+  run: Run,
+  endpoint: WebhookEndpoint,
+  secret: Uint8Array,
+  note: string,
+): Promise<void> {
+  const text = formatSecret(secret);
+  const described = describeEndpoint(run, endpoint, await findKey(run, endpoint.keyId));
+  const line = `Endpoint ${endpoint.id}: ${endpoint.url}${note}.\n`;
+  run.show({ ...described, secret: text }, `${line}\n${text}\n`);
+  if (run.options.json !== true)
+    run.err('This is the only time the secret is shown. Keep it like a password.\n');
+}
+
+async function rotate(
+  run: Run<PrintOptions & { readonly overlap?: number }>,
+  endpoint: WebhookEndpoint,
+  store: WebhookStore,
+): Promise<void> {
+  const { overlap = 0 } = run.options;
+  const secret = newSecret();
+  store.rotate(endpoint.id, secret, overlap, run.now);
+  const end = formatDateTime(run.now + overlap, run.zone);
+  const note = overlap > 0 ? `; the old secret signs as well until ${end}` : '; the old secret has ended';
+  await printSecret(run, endpoint, secret, note);
+}
+
+async function list(run: Run): Promise<void> {
+  const webhooks = hasWebhooks(run.storage.location) ? await describeEndpoints(run) : [];
+  run.show({ webhooks }, formatEndpoints(webhooks));
+}
+
+const describeEndpoints = (run: Run): Promise<DescribedEndpoint[]> =>
+  withStore(openWebhooks(run.storage, 'manage'), (store) =>
+    withStore(openKeys(run.storage, 'manage'), (keys) =>
+      store.list().map((endpoint) => {
+        const [lastAttempt] = store.listAttempts(endpoint.id, 1);
+        return describeEndpoint(run, endpoint, keys.find(endpoint.keyId, run.now), lastAttempt);
+      }),
+    ),
   );
 
-const declareReplay = (command: Command, context: CliContext): Command =>
-  command
-    .argument('<sequence>', 'number of the event', parseSequence)
-    .description('send an event once more, with the webhook-id that it had')
-    .action(
-      actingOn(context, async (run, endpoint, store, sequence) => {
-        const { cooperatives } = await getReceivingKey(run, endpoint);
-        const message = await withRegistry(run, (registry) =>
-          getMessage(registry, endpoint.id, cooperatives, sequence, run.zone),
-        );
-        await send(run, store, endpoint, message);
-      }),
-    );
+// `webhooks test` and `webhooks replay`: the command sends the message
+
+async function test(run: Run, endpoint: WebhookEndpoint, store: WebhookStore): Promise<void> {
+  await getReceivingKey(run, endpoint);
+  await send(run, store, endpoint, testMessage(endpoint.id, run.now, run.zone));
+}
+
+async function replay(
+  run: Run,
+  endpoint: WebhookEndpoint,
+  store: WebhookStore,
+  sequence: number,
+): Promise<void> {
+  const { cooperatives } = await getReceivingKey(run, endpoint);
+  const message = await withRegistry(run, (registry) =>
+    getMessage(registry, endpoint.id, cooperatives, sequence, run.zone),
+  );
+  await send(run, store, endpoint, message);
+}
 
 /** @throws CommandError if the key may not receive messages */
 async function getReceivingKey(run: Run, { keyId }: WebhookEndpoint): Promise<ApiKey> {
@@ -223,7 +366,7 @@ async function getMessage(
   throw refused(`There is no event ${sequence} for this endpoint.`);
 }
 
-/** Sends a message, then stores and prints the attempt. A success retries a failing message at once. */
+/** Sends a message, then stores and prints the attempt. After a success, the service retries at once. */
 async function send(
   run: Run,
   store: WebhookStore,
@@ -232,7 +375,7 @@ async function send(
 ): Promise<void> {
   const { clock, now } = run;
   const secrets = store.listSecrets(id, now);
-  const headers = { ...requestHeaders(), ...signedHeaders(message, new SigningKeys().of(secrets), now) };
+  const headers = signedHeaders(message, secrets, now);
   const atMs = clock.now();
   const result = await post({ url, allowsPrivate, headers, body: message.body }, { clock });
   const attempt = toAttempt(message, atMs, result);
@@ -245,195 +388,40 @@ async function send(
   if (failures > 0 && disabledAt === null) store.resume(id);
 }
 
-export function declareWebhooks(webhooks: Command, context: CliContext): void {
-  const command = (name: string) => addPrintOptions(showingNobody(webhooks.command(name)));
-  const one = (name: string) =>
-    command(name).argument('<endpoint>', 'id of the endpoint', parseIdOf('an endpoint, as `webhooks list`'));
-  declareAdd(command('add'), context);
-  declareList(command('list'), context);
-  declareTest(one('test'), context);
-  declareDeliveries(one('deliveries'), context);
-  declareReplay(one('replay'), context);
-  declareSkip(one('skip'), context);
-  declareRotate(one('rotate'), context);
-  declareEnable(one('enable'), context);
-  declareRemove(one('remove'), context);
+// Commands about deliveries by the service
+
+function listDeliveries(run: Run, { id }: WebhookEndpoint, store: WebhookStore): void {
+  const deliveries = store.listAttempts(id).map((attempt) => describeAttempt(attempt, run));
+  run.show({ deliveries }, formatAttempts(deliveries));
 }
 
-interface AddOptions extends PrintOptions {
-  readonly key?: number;
-  readonly url?: string;
-  readonly events?: readonly WebhookType[];
-  readonly allowPrivate?: true;
-}
-
-function declareAdd(command: Command, context: CliContext): void {
-  command
-    .description('add an endpoint, and print the secret that signs its deliveries, once')
-    .option(
-      '--key <id>',
-      'key of the receiver, with the scope webhooks:receive (required)',
-      parseIdOf('a key, as `keys list`'),
-    )
-    .option('--url <url>', 'URL that deliveries are posted to (required)')
-    .option(
-      '--events <type>',
-      'event types that it receives, or kinds such as member.*; repeat the option, or separate with commas ' +
-        '(default: all)',
-      collectTypes,
-    )
-    .option('--allow-private', 'allow plain HTTP, and addresses that are not public (default: no)')
-    .addHelpText(
-      'after',
-      '\nExample:\n  webhooks add --key 7 --url https://portal.example.rw/hooks/registry\n',
-    )
-    .action(acting(context, add));
-}
-
-async function add(run: Run<AddOptions>): Promise<void> {
-  const { key: keyId, url, events: types = null, allowPrivate } = run.options;
-  if (keyId === undefined) throw new CommandError(EXIT.usage, 'Name the key of the receiver: --key 7.');
-  if (url === undefined) throw new CommandError(EXIT.usage, 'Name the URL of the receiver: --url https://….');
-  const allowsPrivate = allowPrivate === true;
-  await assertTarget(run, url, allowsPrivate);
-  // Deliveries start with the next event; receivers read earlier events over HTTP.
-  const page = await withRegistry(run, async (registry) => {
-    await assertReceives(run, keyId);
-    return readEnd(registry);
-  });
-  const position = { epoch: page.epoch, sequence: page.lastSequence };
-  const secret = newSecret();
-  const values = { keyId, url, types, allowsPrivate };
-  const endpoint = await withStore(openWebhooks(run.storage, 'issue'), (store) =>
-    store.add(values, secret, position, run.now),
-  );
-  await printSecret(run, endpoint, secret, `, from event ${position.sequence + 1} on`);
-}
-
-/** @throws CommandError for a URL that deliveries would refuse */
-async function assertTarget({ err }: CliContext, url: string, allowsPrivate: boolean): Promise<void> {
-  const target = parseTarget(url, allowsPrivate);
-  if (target instanceof FieldError) throw new CommandError(EXIT.usage, `--url: ${target.message}`);
-  if (allowsPrivate) return;
-  const isPrivate = await leadsToPrivateAddress(target);
-  if (isPrivate === true)
-    throw new CommandError(
-      EXIT.usage,
-      '--url: The name of the host leads to an address that is not public. ' +
-        'To send inside your own network, add --allow-private.',
-    );
-  if (isPrivate === undefined)
-    err(`The name ${target.hostname} cannot be resolved now. The endpoint is added all the same.\n`);
-}
-
-/** @throws CommandError if the key would receive nothing */
-async function assertReceives(run: Run, keyId: number): Promise<void> {
-  const key = await findKey(run, keyId);
-  if (key === undefined) throw refused('There is no key with this id. `keys list` shows all.');
-  const pause = findPause(key, run.now);
-  if (pause !== undefined) throw refused(`Key ${keyId} would get nothing: ${pause}.`);
-}
-
-/** Prints an endpoint and its secret, which is never shown again. @param note end of the endpoint's line */
-async function printSecret(
+async function skip(
   run: Run,
-  endpoint: WebhookEndpoint,
-  secret: Uint8Array,
-  note: string,
+  { id, position }: WebhookEndpoint,
+  store: WebhookStore,
+  sequence: number,
 ): Promise<void> {
-  const text = formatSecret(secret);
-  const described = describeEndpoint(run, endpoint, await findKey(run, endpoint.keyId));
-  const line = `Endpoint ${endpoint.id}: ${endpoint.url}${note}.\n`;
-  run.show({ ...described, secret: text }, `${line}\n${text}\n`);
-  if (run.options.json !== true)
-    run.err('This is the only time the secret is shown. Keep it like a password.\n');
+  const end = await withRegistry(run, readEnd);
+  if (end.epoch === position.epoch && sequence <= position.sequence)
+    throw refused(`Event ${sequence} was delivered or passed over already.`);
+  if (sequence > end.lastSequence) throw refused(`There is no event ${sequence} yet.`);
+  store.skip(id, sequence);
+  const text = `Event ${sequence} will not be delivered to endpoint ${id}.\n`;
+  run.show({ id: String(id), skipped: sequence }, text);
 }
 
-const declareList = (command: Command, context: CliContext): Command =>
-  command.description('list all endpoints: how far each has got, and what fails').action(
-    acting(context, async (run) => {
-      const webhooks = hasWebhooks(run.storage.location) ? await describeEndpoints(run) : [];
-      run.show({ webhooks }, formatEndpoints(webhooks));
-    }),
-  );
+function enable(run: Run, { id }: WebhookEndpoint, store: WebhookStore): void {
+  store.resume(id);
+  run.show({ id: String(id), enabled: true }, `Endpoint ${id} continues.\n`);
+}
 
-const describeEndpoints = (run: Run): Promise<DescribedEndpoint[]> =>
-  withStore(openWebhooks(run.storage, 'manage'), (store) =>
-    withStore(openKeys(run.storage, 'manage'), (keys) =>
-      store.list().map((endpoint) => {
-        const [lastAttempt] = store.listAttempts(endpoint.id, 1);
-        return describeEndpoint(run, endpoint, keys.find(endpoint.keyId, run.now), lastAttempt);
-      }),
-    ),
-  );
-
-/** Number of attempts that the store keeps: 100 successful and 100 failed. */
-const SHOWN_ATTEMPTS = 200;
-
-const declareDeliveries = (command: Command, context: CliContext): Command =>
-  command.description('the last attempts to deliver to an endpoint, newest first').action(
-    actingOn(context, (run, { id }, store) => {
-      const attempts = store.listAttempts(id, SHOWN_ATTEMPTS);
-      const deliveries = attempts.map((attempt) => describeAttempt(attempt, run));
-      run.show({ deliveries }, formatAttempts(deliveries));
-    }),
-  );
-
-const declareSkip = (command: Command, context: CliContext): Command =>
-  command
-    .argument('<sequence>', 'number of the event', parseSequence)
-    .description('skip an event that the receiver does not accept; later events are delivered')
-    .action(
-      actingOn(context, async (run, { id, position }, store, sequence) => {
-        const end = await withRegistry(run, readEnd);
-        if (end.epoch === position.epoch && sequence <= position.sequence)
-          throw refused(`Event ${sequence} was delivered or passed over already.`);
-        if (sequence > end.lastSequence) throw refused(`There is no event ${sequence} yet.`);
-        store.skip(id, sequence);
-        const text = `Event ${sequence} will not be delivered to endpoint ${id}.\n`;
-        run.show({ id: String(id), skipped: sequence }, text);
-      }),
-    );
-
-const declareRotate = (command: Command, context: CliContext): Command =>
-  command
-    .description('give an endpoint a new secret, which is printed once')
-    .option(
-      '--overlap <time>',
-      'how long deliveries carry a signature by the old secret as well: 90s, 30m, 24h, 7d, at most 90d ' +
-        '(default: not at all)',
-      parseDuration,
-    )
-    .action(
-      actingOn<PrintOptions & { readonly overlap?: number }>(context, async (run, endpoint, store) => {
-        const { overlap = 0 } = run.options;
-        const secret = newSecret();
-        store.rotate(endpoint.id, secret, overlap, run.now);
-        const end = formatDateTime(run.now + overlap, run.zone);
-        const note =
-          overlap > 0 ? `; the old secret signs as well until ${end}` : '; the old secret has ended';
-        await printSecret(run, endpoint, secret, note);
-      }),
-    );
-
-const declareEnable = (command: Command, context: CliContext): Command =>
-  command
-    .description('continue with an endpoint that has answered 410, or retry a failing delivery at once')
-    .action(
-      actingOn(context, (run, { id }, store) => {
-        store.resume(id);
-        run.show({ id: String(id), enabled: true }, `Endpoint ${id} continues.\n`);
-      }),
-    );
-
-const declareRemove = (command: Command, context: CliContext): Command =>
-  addConfirmOptions(command)
-    .description('remove an endpoint with its secret; nothing more is delivered to it')
-    .action(
-      actingOn<PrintOptions & ConfirmOptions>(context, async (run, { id, url }, store) => {
-        const removed = run.options.dryRun !== true;
-        await confirm(run, run.options, () => run.err(`Endpoint ${id} would be removed: ${url}\n`));
-        if (removed) store.remove(id);
-        run.show({ id: String(id), removed }, `Endpoint ${id} ${removed ? 'was' : 'would be'} removed.\n`);
-      }),
-    );
+async function remove(
+  run: Run<PrintOptions & ConfirmOptions>,
+  { id, url }: WebhookEndpoint,
+  store: WebhookStore,
+): Promise<void> {
+  const removed = run.options.dryRun !== true;
+  await confirm(run, run.options, () => run.err(`Endpoint ${id} would be removed: ${url}\n`));
+  if (removed) store.remove(id);
+  run.show({ id: String(id), removed }, `Endpoint ${id} ${removed ? 'was' : 'would be'} removed.\n`);
+}

@@ -1,5 +1,5 @@
 /** Builds messages to endpoints: id, body and signatures (docs/webhooks.md#messages). */
-import { createHmac, createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import type { ImportRange } from '../events/event-store.ts';
 import { type RegistryEvent, serializeEvent } from '../events/feed.ts';
 import type { EventType } from '../registry/changes/append-and-expire-events.ts';
@@ -62,7 +62,7 @@ export const WEBHOOK_HEADERS = {
 };
 
 export interface WebhookMessage {
-  /** Derived from the endpoint and the events: all attempts have the same id, even after a restart. */
+  /** The same in all attempts, even after a restart, because the id is made of endpoint and events. */
   readonly id: string;
   readonly type: WebhookType | 'webhook.test';
   /** Sequence numbers of the first and last event of the message; undefined for a test. */
@@ -71,7 +71,7 @@ export interface WebhookMessage {
   readonly body: string;
 }
 
-/** Receiving endpoint of a message, and the epoch of the sequence. */
+/** Endpoint that receives a message, and epoch of the events in the message. */
 export interface Addressed {
   readonly endpointId: number;
   readonly epoch: string;
@@ -93,7 +93,7 @@ const toMessage = (
   message: { readonly type: WebhookMessage['type'] },
 ): WebhookMessage => ({ id, type: message.type, events, body: JSON.stringify(message) });
 
-/** Builds the message for all events of an import, or of its undo. @param event any of these events */
+/** Builds the message for all events of an import, or of its undo. @param event one of these events */
 export function importMessage(
   to: Addressed,
   event: RegistryEvent,
@@ -116,7 +116,7 @@ export function importMessage(
   return toMessage(idOf(to, String(last)), { first, last }, message);
 }
 
-/** Builds the message after which the receiver has to start again from a complete copy. */
+/** Builds the message that tells the receiver to copy all data again. */
 export function restartMessage(
   to: Addressed,
   sequence: number,
@@ -140,37 +140,24 @@ export function testMessage(endpointId: number, nowSeconds: number, zone: TimeZo
   return toMessage(`msg_${endpointId}_test_${randomUUID()}`, undefined, message);
 }
 
-const SECRET_BYTES = 32;
-
-export const newSecret = (): Uint8Array => randomBytes(SECRET_BYTES);
+export const newSecret = (): Uint8Array => randomBytes(32);
 
 export const formatSecret = (secret: Uint8Array): string => `whsec_${Buffer.from(secret).toString('base64')}`;
 
-/** Caches key objects: creating a key object takes four times as long as signing. */
-export class SigningKeys {
-  private made = new Map<string, KeyObject>();
-
-  of(secrets: readonly Uint8Array[]): KeyObject[] {
-    const namedSecrets = secrets.map((secret) => [Buffer.from(secret).toString('base64'), secret] as const);
-    // Removes the keys of ended secrets.
-    this.made = new Map(
-      namedSecrets.map(([name, secret]) => [name, this.made.get(name) ?? createSecretKey(secret)] as const),
-    );
-    return [...this.made.values()];
-  }
-}
-
 /**
  * Returns the headers of one attempt.
- * @param keys keys that each make a signature: during a rotation, the receiver knows one of two secrets
+ * @param secrets secrets that each make a signature: during a rotation, the receiver knows one of two
  */
 export function signedHeaders(
   { id, body }: WebhookMessage,
-  keys: readonly KeyObject[],
+  secrets: readonly Uint8Array[],
   nowSeconds: number,
 ): { readonly [name in keyof typeof WEBHOOK_HEADERS]: string } {
   const signed = `${id}.${nowSeconds}.${body}`;
-  const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
+  // To sign with a key object takes a quarter of the time of signing with bytes.
+  const signatures = secrets.map(
+    (secret) => `v1,${createHmac('sha256', createSecretKey(secret)).update(signed).digest('base64')}`,
+  );
   return {
     'webhook-id': id,
     'webhook-timestamp': String(nowSeconds),

@@ -19,8 +19,8 @@ const WEBHOOK_RESPONSES = {
   410: { description: 'The endpoint is disabled.' },
 };
 
-/** Describes the message types of one schema, which share a path item. */
-function messages(components: Components, { types, operationId, schema, summary }: WebhookMessage): Json {
+/** Describes all types of a message in OpenAPI, each with the same path item. */
+function describe(components: Components, { types, operationId, schema, summary }: DescribedMessage): Json {
   const parameters = Object.entries(WEBHOOK_HEADERS).map(([name, { description, ...value }]) =>
     components.refer('parameters', name, { name, in: 'header', required: true, description, schema: value }),
   );
@@ -37,7 +37,7 @@ function messages(components: Components, { types, operationId, schema, summary 
   return Object.fromEntries(types.map((type) => [type, item]));
 }
 
-export interface WebhookMessage {
+interface DescribedMessage {
   readonly types: readonly string[];
   readonly operationId: string;
   readonly schema: Schema;
@@ -45,7 +45,7 @@ export interface WebhookMessage {
 }
 
 /** Messages in the order of the reference. */
-export const WEBHOOK_MESSAGES: readonly WebhookMessage[] = [
+export const WEBHOOK_MESSAGES: readonly DescribedMessage[] = [
   {
     types: EVENT_TYPES,
     operationId: 'receiveEvent',
@@ -67,11 +67,8 @@ export const WEBHOOK_MESSAGES: readonly WebhookMessage[] = [
   { types: ['webhook.test'], operationId: 'receiveTest', schema: TEST_MESSAGE, summary: 'A test' },
 ];
 
-const webhooksOf = (components: Components): Json =>
-  Object.assign({}, ...WEBHOOK_MESSAGES.map((message) => messages(components, message)));
-
 /** Renders the section on webhooks of the API reference, without the heading. */
-export const webhooks = (): Html => html`<p>The operator of the registry adds an address
+const webhooks = (): Html => html`<p>The operator of the registry adds an address
 of yours, and gives you its secret. Every change is then posted there, in the order of
 <a href="#listEvents"><code>/events</code></a>, signed, until it is answered. A message is sent again under
 the same <code>webhook-id</code> when its answer was lost: store the id, and do nothing twice.</p>
@@ -96,4 +93,8 @@ ${WEBHOOK_MESSAGES.map(
 `,
 )}`;
 
-export const WEBHOOKS_DESCRIBED: OutgoingMessages = { describe: webhooksOf, explain: webhooks };
+export const WEBHOOKS_DESCRIBED: OutgoingMessages = {
+  describe: (components) =>
+    Object.assign({}, ...WEBHOOK_MESSAGES.map((message) => describe(components, message))),
+  explain: webhooks,
+};

@@ -15,7 +15,7 @@ import { hasWebhooks, type WebhookEndpoint, WebhookStore } from './open-webhook-
 
 export interface EndpointStatus {
   readonly endpoint: WebhookEndpoint;
-  /** Number of undelivered events; null if the endpoint has to restart. */
+  /** Number of undelivered events; null if the sequence of events has restarted. */
   readonly behind: number | null;
   /** Time of the oldest undelivered event in epoch seconds; null if all events are delivered. */
   readonly oldestAt: number | null;
@@ -32,7 +32,7 @@ export const readWebhooks: ReadAdded = (databaseFile, waitMs) => {
   };
 };
 
-/** Returns the endpoints, or the error of the file: other parts of the status must still be shown. */
+/** Returns an error of the file instead of throwing it, so that the rest of the status is shown. */
 function listEndpoints(databaseFile: string, waitMs: number): readonly WebhookEndpoint[] | StorageError {
   if (!hasWebhooks(databaseFile)) return [];
   let store: WebhookStore | undefined;

@@ -13,7 +13,6 @@ import {
   importMessage,
   newSecret,
   restartMessage,
-  SigningKeys,
   signedHeaders,
   testMessage,
 } from '../../src/webhooks/webhook-message.ts';
@@ -142,8 +141,7 @@ test('openapi.json describes every message to endpoints of webhooks, with the he
     restartMessage(to, 0, 1, KIGALI),
     testMessage(1, 1, KIGALI),
   ]) {
-    const keys = new SigningKeys().of([newSecret(), newSecret()]);
-    const headers = signedHeaders(message, keys, 1_750_000_000);
+    const headers = signedHeaders(message, [newSecret(), newSecret()], 1_750_000_000);
     const body = JSON.parse(message.body);
     assert.equal(body.type, message.type);
     describer.checkMessage(headers, body);

@@ -121,6 +121,47 @@ async function changesOf({ options, storage }: Run<PrintOptions & KeyOptions>): 
   });
 }
 
+export function declareKeys(keys: Command, context: CliContext): void {
+  const command = (name: string, description: string) =>
+    addPrintOptions(showingNobody(keys.command(name))).description(description);
+  const one = (name: string, description: string) =>
+    command(name, description).argument('<id>', 'id of the key', parseIdOf('a key, as `keys list`'));
+  addValueOptions(command('create', 'issue a key, which is printed once'), 'create')
+    .option('--create', 'create an empty registry where there is none')
+    .addHelpText(
+      'after',
+      '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16\n',
+    )
+    .action(acting(context, create));
+  command('list', 'list all keys').action(acting(context, list));
+  one('show', 'show one key with its restrictions').action(
+    acting(context, (run, id: number) => operate(run, () => ({ id }))),
+  );
+  addRemovalOptions(
+    addValueOptions(
+      one('update', 'replace the values that the options name (entire lists); the rest stays'),
+      'update',
+    ),
+  ).action(acting(context, update));
+  for (const [name, isActive] of [
+    ['disable', false],
+    ['enable', true],
+  ] as const)
+    one(name, `${name} a key, effective from the next request`).action(
+      acting(context, (run, id: number) => operate(run, (operations) => operations.activate(id, isActive))),
+    );
+  one('rotate', 'issue a new secret for a key; its id, limits and usage stay the same')
+    .option(
+      '--overlap <time>',
+      'how long the old secret stays valid: 90s, 30m, 24h, 7d, at most 90d (default: it ends at once)',
+    )
+    .action(
+      acting(context, (run: Run<PrintOptions & { readonly overlap?: string }>, id: number) =>
+        operate(run, (operations) => operations.rotate(id, run.options.overlap)),
+      ),
+    );
+}
+
 export const NO_KEY = 'There is no key with this id. `keys list` shows all.';
 
 /** Converts an error of a key operation to an error that names command line options. */
@@ -132,19 +173,6 @@ function toCommandError(error: unknown): unknown {
     ([value, messages]) => `--${OPTION_OF[value] ?? value}: ${messages.join(' ')}`,
   );
   return new CommandError(EXIT.usage, faults.join('\n'));
-}
-
-export function declareKeys(keys: Command, context: CliContext): void {
-  const command = (name: string) => addPrintOptions(showingNobody(keys.command(name)));
-  const one = (name: string) =>
-    command(name).argument('<id>', 'id of the key', parseIdOf('a key, as `keys list`'));
-  declareCreate(command('create'), context);
-  declareList(command('list'), context);
-  declareShow(one('show'), context);
-  declareUpdate(one('update'), context);
-  declareSwitch(one('disable'), context, 'disable');
-  declareSwitch(one('enable'), context, 'enable');
-  declareRotate(one('rotate'), context);
 }
 
 interface Outcome {
@@ -207,84 +235,34 @@ async function readContext(
   return { now, zone, codes, uses: store.uses(now) };
 }
 
-function declareCreate(command: Command, context: CliContext): void {
-  addValueOptions(command, 'create')
-    .description('issue a key, which is printed once')
-    .option('--create', 'create an empty registry where there is none')
-    .addHelpText(
-      'after',
-      '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16\n',
-    )
-    .action(
-      acting(context, async (run: Run<PrintOptions & KeyOptions & { readonly create?: true }>) => {
-        const { options } = run;
-        const create = async (operations: KeyOperations) => {
-          if (options.name === undefined)
-            throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
-          if (options.scope === undefined)
-            throw new CommandError(EXIT.usage, `Give at least one --scope of ${SCOPES.join(', ')}.`);
-          return operations.create((await changesOf(run)) as NewKey);
-        };
-        await operate(run, create, 'issue');
-      }),
+async function create(run: Run<PrintOptions & KeyOptions & { readonly create?: true }>): Promise<void> {
+  const { name, scope } = run.options;
+  const issue = async (operations: KeyOperations) => {
+    if (name === undefined) throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
+    if (scope === undefined)
+      throw new CommandError(EXIT.usage, `Give at least one --scope of ${SCOPES.join(', ')}.`);
+    return operations.create((await changesOf(run)) as NewKey);
+  };
+  await operate(run, issue, 'issue');
+}
+
+const update = (run: Run<PrintOptions & KeyOptions>, id: number) =>
+  operate(run, async (operations) => {
+    const changes = await changesOf(run);
+    if (Object.keys(changes).length > 0) return operations.update(id, changes);
+    throw new CommandError(
+      EXIT.usage,
+      'Nothing to change: name at least one option, see `keys update --help`.',
     );
-}
+  });
 
-function declareList(command: Command, cli: CliContext): void {
-  command.description('list all keys').action(
-    acting(cli, (run) =>
-      withStore(openKeys(run.storage, 'manage'), async (store) => {
-        const keys = store.list(run.now);
-        const context = await readContext(store, run, keys);
-        const descriptions = keys.map((key) => describeKey(key, context));
-        run.show({ keys: descriptions }, formatKeys(descriptions));
-      }),
-    ),
-  );
-}
-
-function declareShow(command: Command, context: CliContext): void {
-  command
-    .description('show one key with its restrictions')
-    .action(acting(context, (run, id: number) => operate(run, () => ({ id }))));
-}
-
-function declareUpdate(command: Command, context: CliContext): void {
-  addRemovalOptions(addValueOptions(command, 'update'))
-    .description('replace the values that the options name (entire lists); the rest stays')
-    .action(
-      acting(context, (run: Run<PrintOptions & KeyOptions>, id: number) =>
-        operate(run, async (operations) => {
-          const changes = await changesOf(run);
-          if (Object.keys(changes).length > 0) return operations.update(id, changes);
-          throw new CommandError(
-            EXIT.usage,
-            'Nothing to change: name at least one option, see `keys update --help`.',
-          );
-        }),
-      ),
-    );
-}
-
-function declareSwitch(command: Command, context: CliContext, does: 'disable' | 'enable'): void {
-  command
-    .description(`${does} a key, effective from the next request`)
-    .action(acting(context, (run, id: number) => operate(run, (operations) => operations[does](id))));
-}
-
-function declareRotate(command: Command, context: CliContext): void {
-  command
-    .description('issue a new secret for a key; its id, limits and usage stay the same')
-    .option(
-      '--overlap <time>',
-      'how long the old secret stays valid: 90s, 30m, 24h, 7d, at most 90d (default: it ends at once)',
-    )
-    .action(
-      acting(context, (run: Run<PrintOptions & { readonly overlap?: string }>, id: number) =>
-        operate(run, (operations) => operations.rotate(id, run.options.overlap)),
-      ),
-    );
-}
+const list = (run: Run) =>
+  withStore(openKeys(run.storage, 'manage'), async (store) => {
+    const keys = store.list(run.now);
+    const context = await readContext(store, run, keys);
+    const descriptions = keys.map((key) => describeKey(key, context));
+    run.show({ keys: descriptions }, formatKeys(descriptions));
+  });
 
 /** @throws StorageError `unusable` when there is no registry */
 const listCooperatives = (storage: Storage): Promise<readonly CooperativeSummary[]> =>

@@ -41,7 +41,6 @@ export interface KeyChanges {
 
 export type NewKey = KeyChanges & { readonly name: string; readonly scopes: readonly string[] };
 
-/** Parses the name of a key's holder. */
 function parseKeyName(text: string): string | FieldError {
   const name = text.trim();
   return name === '' || name.length > 100 || /\p{C}/u.test(name)
@@ -63,7 +62,7 @@ function parseBlocks(texts: readonly string[]): readonly string[] | FieldError {
 
 const DOMAIN = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/** Parses domains, and returns them in lower case without a trailing dot. */
+/** @returns domains in lower case, without a dot at the end */
 function parseHosts(texts: readonly string[]): readonly string[] | FieldError {
   const hosts = [...new Set(texts.map((text) => text.toLowerCase().replace(/\.$/, '')))];
   return hosts.every((host) => DOMAIN.test(host))
@@ -74,10 +73,10 @@ function parseHosts(texts: readonly string[]): readonly string[] | FieldError {
 const parseRequestLimit = (limit: number): number | FieldError =>
   Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT
     ? limit
-    : // The literal value of MAX_LIMIT, since translations contain this sentence.
+    : // The sentence contains MAX_LIMIT as digits, because translations are found by the entire sentence.
       new FieldError('Expected a number from 1 to 10000000.');
 
-/** Returns the expiry of a key in epoch seconds. A date means the end of that day in the zone. */
+/** @param text a date, which means the end of that day in the zone, or an instant @returns epoch seconds */
 function parseKeyExpiry(text: string, zone: TimeZone): number | FieldError {
   // In some time zones, the end of a day in 9999 would be displayed in the year 10000.
   if (text.startsWith('9999'))
@@ -90,15 +89,10 @@ function parseKeyExpiry(text: string, zone: TimeZone): number | FieldError {
     : instant;
 }
 
-/** @param now epoch seconds */
-function parseNewExpiry(text: string, zone: TimeZone, now: number): number | FieldError {
-  const end = parseKeyExpiry(text, zone);
-  return typeof end === 'number' && end <= now
-    ? new FieldError('This is in the past. Choose today or a later day.')
-    : end;
-}
-
-/** @param stored undefined for a new key @throws RegistryError `invalid` with the faults of all fields */
+/**
+ * @param stored the key to change; undefined for a new key
+ * @throws RegistryError `invalid` with the faults of all fields
+ */
 function parseChanges(
   changes: KeyChanges,
   stored: ApiKey | undefined,
@@ -118,8 +112,12 @@ function parseChanges(
     faults.add(name, parsed.message);
     return undefined;
   };
-  const parseEnd = (text: string) =>
-    stored === undefined ? parseNewExpiry(text, zone, now) : parseKeyExpiry(text, zone);
+  const parseEnd = (text: string) => {
+    const end = parseKeyExpiry(text, zone);
+    return stored === undefined && typeof end === 'number' && end <= now
+      ? new FieldError('This is in the past. Choose today or a later day.')
+      : end;
+  };
   const values = onlyGiven({
     name: read('name', parseKeyName),
     scopes: read('scopes', parseScopes),
@@ -143,9 +141,9 @@ function parseChanges(
   return values as Partial<ApiKeyValues>;
 }
 
-// Warnings about values that are allowed but useless: requests would be refused, or return nothing
+// Warnings about values that are allowed but useless, because requests would be refused or return nothing
 
-/** Scopes that a `--lookup-only` key cannot use. */
+/** Scopes that have no effect on a key for lookups only. */
 const CLOSED_TO_LOOKUPS: readonly Scope[] = [
   'members:write',
   'loans:read',
@@ -198,16 +196,10 @@ export function warningsOf(
 
 export type KeyOperations = ReturnType<typeof createKeys>;
 
-interface ChangedKey {
-  readonly id: number;
-  readonly warnings: readonly Message[];
-}
-
 /**
- * Returns operations on keys. They throw RegistryError: `invalid` with the invalid fields, or `not_found` for
- * an unknown id.
- * @param openKeys opens the store; for a new key, called only once the values are valid, since it may create
- * a file
+ * Returns operations on keys. Each operation throws a RegistryError: `invalid` with the invalid fields, or
+ * `not_found` for an unknown id.
+ * @param openKeys opens the store, and may create its file: `create` calls it only after all checks
  */
 export function createKeys({
   openKeys,
@@ -220,16 +212,12 @@ export function createKeys({
 }) {
   const now = (): number => nowSeconds(clock);
 
-  function withWarnings({ id, ...values }: ApiKey): ChangedKey {
+  function withWarnings({ id, ...values }: ApiKey) {
     const others = openKeys()
       .list(now())
       .filter((other) => other.id !== id);
     return { id, warnings: warningsOf(values, { now: now(), others }) };
   }
-
-  const activate = (id: number, isActive: boolean) => ({
-    id: existing(openKeys().update(id, { isActive }, now())).id,
-  });
 
   return {
     /** @returns id, warnings, and the secret, which is never shown again */
@@ -238,13 +226,15 @@ export function createKeys({
       const secret = issueSecret();
       return { ...withWarnings(openKeys().create(values, secret, now())), secret: secret.text };
     },
-    /** Replaces all values except undefined ones. A list is replaced, not extended. */
+    /** Replaces all values that `changes` defines. A list is replaced, not extended. */
     update(id: number, changes: KeyChanges) {
       const values = parseChanges(changes, existing(openKeys().find(id, now())), now(), zone);
       return withWarnings(existing(openKeys().update(id, values, now())));
     },
-    disable: (id: number) => activate(id, false),
-    enable: (id: number) => activate(id, true),
+    activate(id: number, isActive: boolean) {
+      existing(openKeys().update(id, { isActive }, now()));
+      return { id };
+    },
     /** @param overlap how long the old secret stays valid, such as `24h`; undefined ends it at once */
     rotate(id: number, overlap: string | undefined) {
       const seconds = overlap === undefined ? 0 : parseOverlap(overlap);

@@ -1,4 +1,4 @@
-/** The desk's page of all keys, with the form that issues one (docs/keys.md). */
+/** The desk's pages of keys: all keys with a form to issue a key, and one key (docs/keys.md). */
 
 import { type ApiKeyStore, hasKeys, type KeyUse, openKeys } from '../access/api-key-store.ts';
 import {
@@ -22,7 +22,7 @@ import { asMessage, say, type Text } from '../values/message.ts';
 import { createKeys, type KeyOperations, type NewKey, warningsOf } from './key-operations.ts';
 import { codesOf, refusalsOf, usesOf } from './key-text.ts';
 
-// The desk's form to issue or change a key, with the same rules as the commands.
+// The form to issue or change a key, with the same rules as the commands
 
 const LISTS = ['allowedAddresses', 'allowedHosts', 'cooperatives'] as const;
 const TEXTS = ['name', 'purpose', 'perHour', 'perDay', 'expires', ...LISTS] as const;
@@ -72,7 +72,8 @@ const listOf = (text: string): string[] | null => {
 };
 
 /**
- * @param stored existing key, whose expiry stays unless the form changes it; undefined for a new key
+ * @param stored the key to change, which keeps its expiry unless the form changes the day; undefined for a
+ *   new key
  * @throws RegistryError `invalid` for an unknown code of a cooperative
  */
 function toChanges(
@@ -82,7 +83,7 @@ function toChanges(
   zone: TimeZone,
 ): NewKey {
   const ids = new Map([...codes].map(([id, code]) => [code, id]));
-  // A cooperative whose creation was undone no longer has a code. The form shows its id.
+  // The creation of a cooperative of the key may have been undone. The form shows its id instead of a code.
   const withoutCode = (text: string) => stored?.cooperatives?.find((id) => text === `#${id}`);
   const cooperatives = listOf(fields.cooperatives)?.map((code) => {
     const id = ids.get(code.toUpperCase()) ?? withoutCode(code);
@@ -119,7 +120,7 @@ const LABELS: { readonly [field: string]: Text } = {
   expires: say('Last day'),
 };
 
-/** Lists the faults of a form by field. @throws the error itself if it is not a fault of the form */
+/** Returns the faults of a form, one text for each field. @throws `error` if it is not about fields */
 function faultsOf(visit: Visit, error: unknown): string[] {
   if (!(error instanceof RegistryError) || error.fields === undefined) throw error;
   return Object.entries(error.fields).map(([field, messages]) =>
@@ -198,7 +199,7 @@ function readCodes(visit: Visit): ReadonlyMap<number, string> {
   return new Map(summaries.map(({ id, code }) => [id, code]));
 }
 
-/** @returns undefined before the first key is issued */
+/** @returns undefined if no key was issued yet */
 const openVisitKeys = (visit: Visit): ApiKeyStore | undefined =>
   hasKeys(visit.desk.storage) ? visit.use((storage) => openKeys(storage, 'manage')) : undefined;
 
@@ -211,7 +212,7 @@ function readKeys(visit: Visit): ReadKeys {
   };
 }
 
-/** Lists a key's restrictions and its permission to export, in a few words each. */
+/** Returns short texts for the restrictions of a key and for its permission to export. */
 function narrowing({ say }: Visit, key: ApiKey, codes: ReadonlyMap<number, string>): string[] {
   return [
     ...(key.isLookupOnly ? [say('lookups only')] : []),
@@ -299,7 +300,7 @@ ${say('{n} a day', { n: write.number(key.limits.perDay) })}`,
   );
 }
 
-// The desk's page of one key: permissions, usage and changes.
+// The page of one key, with its permissions, usage and changes
 
 const pathOf = ({ places }: Visit): string => `/key/${places.key}`;
 const OVERLAPS = ['', '1h', '24h', '7d', '30d'] as const;
@@ -322,17 +323,17 @@ export const KEY: Screen = {
       return undefined;
     }),
     disable: change((_visit, _submitted, key, operations) => {
-      operations.disable(key.id);
+      operations.activate(key.id, false);
       return say('The key was disabled, effective from its next request.');
     }),
     enable: change((_visit, _submitted, key, operations) => {
-      operations.enable(key.id);
+      operations.activate(key.id, true);
       return say('The key is enabled again.');
     }),
   },
 };
 
-/** @param work returns the message for the key's page, if any */
+/** @param work returns the message that the page of the key then shows, if any */
 function change(
   work: (visit: Visit, submitted: Form, key: ApiKey, operations: KeyOperations) => Text | undefined,
 ): Action {
@@ -354,14 +355,14 @@ function change(
   };
 }
 
-/** @param values values of a refused form, to show again */
+/** @param values values of a refused form, which the page shows again */
 function show(visit: Visit, values?: KeyFields, faults: readonly string[] = []): Answer {
   const read = readKeys(visit);
   const key = read.keys.find(({ id }) => String(id) === visit.places.key);
   if (key === undefined) return undefined;
   const { session, now, translate, desk } = visit;
   const { issued } = session;
-  // Removed before the response is sent, so that no other response can contain the secret.
+  // The secret is removed before the response is sent, so that no later response can contain the secret.
   session.issued = undefined;
   const others = read.keys.filter(({ id }) => id !== key.id);
   const warnings = warningsOf(key, { now, others });
@@ -386,7 +387,7 @@ ${rotateForm(visit)}${switchForm(visit, key)}</section>
   return { body, ...(values === undefined ? {} : { status: 422 }) };
 }
 
-/** Shows a new secret, which ../desk/assets/desk.js removes before a browser can cache the page. */
+/** Shows a new secret. The script `desk/assets/desk.js` removes it before the browser caches the page. */
 const secretBox = ({ say }: Visit, secret: string): Html => html`<section class="told" data-once>
 <p>${say('This is the only time the key is shown. Keep it like a password.')}</p>
 <p><code class="secret">${secret}</code></p></section>`;

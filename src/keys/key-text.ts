@@ -2,11 +2,8 @@
 
 import { hasKeys, type KeyUse, openKeys } from '../access/api-key-store.ts';
 import { type ApiKey, stateOfKey } from '../access/api-keys.ts';
-import { nowSeconds } from '../runtime/scheduler.ts';
 import type { Storage } from '../sqlite/storage.ts';
-import type { CliContext } from '../terminal/context.ts';
 import { formatFields, formatRows } from '../terminal/output.ts';
-import { withStore } from '../terminal/run.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { counted } from '../values/text.ts';
 
@@ -16,9 +13,12 @@ export const usesOf = (
   kind: KeyUse['kind'],
 ): readonly KeyUse[] => uses.filter((use) => use.keyId === id && use.kind === kind);
 
-/** Returns the number of refusals of a key in the last day. */
+const requestsOf = (uses: readonly { readonly requests: number }[]): number =>
+  uses.reduce((sum, { requests }) => sum + requests, 0);
+
+/** Returns the number of a key's requests that were refused in the last day. */
 export const refusalsOf = (key: Pick<ApiKey, 'id'>, uses: readonly KeyUse[]): number =>
-  usesOf(key, uses, 'refused').reduce((sum, { requests }) => sum + requests, 0);
+  requestsOf(usesOf(key, uses, 'refused'));
 
 /**
  * Returns the codes of a key's cooperatives; null for all. A cooperative whose creation was undone appears as
@@ -30,7 +30,7 @@ export const codesOf = (
   codes: ReadonlyMap<number, string>,
 ): string[] | null => cooperatives?.map((id) => codes.get(id) ?? `#${id}`) ?? null;
 
-/** Data that the description of a key needs in addition to the key. */
+/** Data for the description of any key. */
 export interface KeyContext {
   /** Epoch seconds. */
   readonly now: number;
@@ -40,7 +40,7 @@ export interface KeyContext {
   readonly uses: readonly KeyUse[];
 }
 
-/** Builds the public description of a key, without its secret. */
+/** Describes a key for JSON, without its secret. */
 export function describeKey(key: ApiKey, context: KeyContext) {
   const { now, zone, uses, codes } = context;
   const at = (seconds: number): string => formatDateTime(seconds, zone);
@@ -125,20 +125,17 @@ export const formatKeys = (keys: readonly KeyDescription[]): string =>
     DEPRECATED: deprecatedText,
   });
 
-/** Abbreviates a long allowlist, which `keys show` prints in full. */
+/** Abbreviates a long allowlist. Only `keys show` prints all entries. */
 const inShort = (texts: readonly string[]): string =>
   texts.length > 2 ? `${texts[0]} +${texts.length - 1}` : texts.join(' ');
 
-const requestsOf = (uses: readonly { readonly requests: number }[]): number =>
-  uses.reduce((sum, { requests }) => sum + requests, 0);
-
-/** Formats the refusals of the last day with the most frequent reason; empty if there are none. */
+/** Returns the number of refusals of the last day, and their most frequent reason. */
 function refusedText({ refused_last_day: refused }: KeyDescription): string {
   const [most] = refused.toSorted((a, b) => b.requests - a.requests);
   return most === undefined ? '' : `${requestsOf(refused)} (${most.reason})`;
 }
 
-/** Formats the number and the last day of deprecated uses; empty if there are none. */
+/** Returns the number of requests with deprecated features, and the day of the last such request. */
 function deprecatedText({ deprecated_uses: uses }: KeyDescription): string {
   const last = uses
     .map(({ last_used_at }) => last_used_at.slice(0, 10))
@@ -155,16 +152,20 @@ const cooperativesText = (codes: readonly string[] | null): string => {
 const purposeText = ({ purpose, require_purpose: isRequired }: KeyDescription): string =>
   isRequired ? 'said by each request' : (purpose ?? 'none');
 
-/** Formats the restrictions to lookups and cooperatives; empty for an unrestricted key. */
 function narrowingText({ lookup_only: isLookupOnly, cooperatives }: KeyDescription): string {
   const lookups = isLookupOnly ? ['lookups'] : [];
   return [...lookups, ...(cooperatives === null ? [] : [cooperativesText(cooperatives)])].join(' of ');
 }
 
-export async function readKeyNames({ clock }: CliContext, storage: Storage): Promise<KeyNames> {
-  if (!hasKeys(storage)) return new Map();
-  const keys = await withStore(openKeys(storage, 'manage'), (store) => store.list(nowSeconds(clock)));
-  return new Map(keys.map(({ id, name }) => [id, name]));
-}
-
+/** Names of keys, by id. */
 export type KeyNames = ReadonlyMap<number, string>;
+
+export function readKeyNames(storage: Storage, nowSeconds: number): KeyNames {
+  if (!hasKeys(storage)) return new Map();
+  const store = openKeys(storage, 'manage');
+  try {
+    return new Map(store.list(nowSeconds).map(({ id, name }) => [id, name]));
+  } finally {
+    store.close();
+  }
+}

@@ -149,7 +149,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
   );
   const ledger = openLedgerReader(storage.pathForOpening());
   const { accesses, isKeyLost, unreadable } = findPersonAccesses(ledger, traces);
-  const context = { zone, keyNames: await readKeyNames(run, storage) };
+  const context = { zone, keyNames: readKeyNames(storage, run.now) };
   await recordAccess(run, { identityCards: [identityCard], fields: [] });
   const tableOf = (some: typeof accesses) =>
     some.length === 0 ? '' : formatAccesses(some, context, (text) => translate(run, text));
@@ -223,8 +223,8 @@ const EXPECTED = 'Expected a day such as 2026-03-01, or an instant such as 2026-
  * itself may be lost
  * @throws CommandError for an unknown id
  */
-async function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): Promise<void> {
-  if (id === undefined || mayHaveAccesses || (await readKeyNames(run, run.storage)).has(id)) return;
+function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): void {
+  if (id === undefined || mayHaveAccesses || readKeyNames(run.storage, run.now).has(id)) return;
   throw new CommandError(EXIT.refused, NO_KEY);
 }
 
@@ -239,7 +239,7 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
   );
   const { persons, pages, exports, unknown, withoutKey, unreadable } = accesses;
   const mayHaveAccesses = persons.length + pages + exports + unknown + withoutKey + unreadable.length > 0;
-  await assertKey(run, keyId, mayHaveAccesses);
+  assertKey(run, keyId, mayHaveAccesses);
   const identityCards = persons.map(({ identityCard }) => identityCard);
   const fields = identityCards.length > 0 ? NAMES : [];
   if (identityCards.length > MOST_NAMED) await recordAll(run, NAMES);
@@ -265,7 +265,7 @@ async function exportEntries(run: Run<ExportOptions>): Promise<void> {
   }
   writer.flush();
   tellUnreadable(run, ledger.unreadable);
-  await assertKey(run, options.key, hasEntries || ledger.unreadable.length > 0);
+  assertKey(run, options.key, hasEntries || ledger.unreadable.length > 0);
 }
 
 /**
@@ -319,7 +319,7 @@ const formatChain = ({ chain, origin, lastSequence: sequence, lastHash: hash }: 
 async function verifyOne(run: Run, receipt: string): Promise<void> {
   const { storage, zone } = run;
   const { entry, message } = openLedgerReader(storage.pathForOpening()).verifyReceipt(receipt);
-  const context = { zone, keyNames: await readKeyNames(run, storage) };
+  const context = { zone, keyNames: readKeyNames(storage, run.now) };
   await recordAccess(run, { fields: [], isOfLedger: true });
   const table = entry && formatAccesses([{ entry }], context, (text) => translate(run, text));
   run.show(

@@ -18,6 +18,7 @@ import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { FieldError } from '../values/errors.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
+import { type Message, say } from '../values/message.ts';
 import { MOST_FOUND, parseSearch } from '../values/search-words-and-typos.ts';
 import {
   addCorrectionOptions,
@@ -26,15 +27,23 @@ import {
   declareCorrections,
 } from './correction-command.ts';
 
-// Output of stored rows: text for people, JSON for programs
+/** The lists of rows of a membership: name in JSON, heading, and rows. */
+export const ROW_LISTS: readonly (readonly [
+  name: string,
+  heading: Message,
+  rows: (membership: StoredMembership) => readonly StoredRow[],
+])[] = [
+  ['deliveries', say('Deliveries'), ({ deliveries }) => deliveries],
+  ['loans', say('Loans'), ({ loans }) => loans],
+  ['payments', say('Payments'), ({ payments }) => payments],
+  ['savings_accounts', say('Savings accounts'), ({ savingsAccounts }) => savingsAccounts],
+  ['savings_transactions', say('Savings transactions'), ({ savingsTransactions }) => savingsTransactions],
+];
 
 export const describeRow = (row: StoredRow, zone: TimeZone): { [field: string]: string | null } =>
   Object.fromEntries(Object.entries(row).map(([field, value]) => [field, formatStored(field, value, zone)]));
 
-/**
- * Formats a table with a column for each field that has a value in any row.
- * @param rows at least one row, all of one kind
- */
+/** Formats a table of the fields that have a value in any row. @param rows rows of one kind */
 export function formatStoredRows(rows: readonly StoredRow[], zone: TimeZone): string {
   const described = rows.map((row) => describeRow(row, zone));
   const fields = Object.keys(described[0] ?? {}).filter((field) =>
@@ -103,7 +112,7 @@ const readRows = (
 ): Promise<readonly StoredRow[]> =>
   withStore(openStoredData(storage), (store) => store.listEntries(kind, selection));
 
-/** Returns the ids of the entries' owners. A named member is included even without entries. */
+/** Returns the ids of the members who own the rows. A member whom the operator names needs no rows. */
 const ownersOf = (rows: readonly StoredRow[], selection: EntrySelection): readonly number[] =>
   'memberId' in selection
     ? [selection.memberId]
@@ -145,8 +154,8 @@ async function show(run: Run, name: string): Promise<void> {
     const names = namesOf(store, membership.member);
     await recordAccess(run, { memberIds: [id], fields: MEMBER_GROUPS });
     const values = describeRow(membership.member, run.zone);
-    const counts = countsOf(membership);
-    // Like `persons show`, this text shows names and national IDs on purpose.
+    const counts = Object.fromEntries(ROW_LISTS.map(([list, , rows]) => [list, rows(membership).length]));
+    // This text shows the name and the national ID on purpose, as `persons show` does.
     const text = formatFields([
       ...names.map((unambiguous, i) => [i === 0 ? 'named by' : '', unambiguous] as const),
       ...Object.entries(values).flatMap(([field, value]) =>
@@ -157,14 +166,6 @@ async function show(run: Run, name: string): Promise<void> {
     run.show({ names, ...values, counts }, text);
   });
 }
-
-const countsOf = (membership: StoredMembership) => ({
-  deliveries: membership.deliveries.length,
-  loans: membership.loans.length,
-  payments: membership.payments.length,
-  savings_accounts: membership.savingsAccounts.length,
-  savings_transactions: membership.savingsTransactions.length,
-});
 
 const SHOWN_MEMBERS = 100;
 

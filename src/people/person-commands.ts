@@ -14,7 +14,7 @@ import {
   tellUnreadable,
 } from '../ledger/person-accesses.ts';
 import { openPersonTraces } from '../ledger/person-traces.ts';
-import type { StoredMembership, StoredPerson, StoredRow } from '../registry/stored/stored-data-types.ts';
+import type { StoredMembership, StoredPerson } from '../registry/stored/stored-data-types.ts';
 import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
 import { readNumber } from '../terminal/options.ts';
 import { formatFields, formatJson, formatTable } from '../terminal/output.ts';
@@ -25,9 +25,9 @@ import type { TimeZone } from '../values/date-time.ts';
 import { FIELD_GROUPS } from '../values/declared-fields.ts';
 import { say, type Text } from '../values/message.ts';
 import { declareCorrections } from './correction-command.ts';
-import { describeRow, formatStoredRows } from './member-commands.ts';
+import { describeRow, formatStoredRows, ROW_LISTS } from './member-commands.ts';
 
-/** Maximum number of accesses to show, latest first; `ledger person` lists all. */
+/** Maximum number of accesses to show. `ledger person` lists all accesses. */
 const SHOWN_ACCESSES = 10;
 
 export function declarePersons(persons: Command, context: CliContext): void {
@@ -46,7 +46,7 @@ async function show(run: Run, nid: string): Promise<void> {
     store.findTraces(identityCard),
   ]);
   const { accesses, unreadable } = findPersonAccesses(openLedgerReader(storage.pathForOpening()), traces);
-  const shown = { zone, keyNames: await readKeyNames(run, storage) };
+  const shown = { zone, keyNames: readKeyNames(storage, run.now) };
   // The access is recorded even if no person has the number.
   const { memberIds } = traces;
   await recordAccess(run, { identityCards: [identityCard], memberIds, fields: FIELD_GROUPS });
@@ -69,22 +69,13 @@ async function show(run: Run, nid: string): Promise<void> {
   if (everybody > 0) print(run, formatEverybody(everybody));
 }
 
-/** Lists of a membership: name in JSON, heading, and rows. */
-const LISTS = [
-  ['deliveries', 'Deliveries', ({ deliveries }) => deliveries],
-  ['loans', 'Loans', ({ loans }) => loans],
-  ['payments', 'Payments', ({ payments }) => payments],
-  ['savings_accounts', 'Savings accounts', ({ savingsAccounts }) => savingsAccounts],
-  ['savings_transactions', 'Savings transactions', ({ savingsTransactions }) => savingsTransactions],
-] as const satisfies readonly [string, string, (membership: StoredMembership) => readonly StoredRow[]][];
-
 const describePerson = (person: StoredPerson, zone: TimeZone) => ({
   identity_card: person.identityCard,
   former_identity_cards: person.formerIdentityCards,
   memberships: person.memberships.map((membership) => ({
     ...describeRow(membership.member, zone),
     ...Object.fromEntries(
-      LISTS.map(([name, , rows]) => [name, rows(membership).map((row) => describeRow(row, zone))]),
+      ROW_LISTS.map(([name, , rows]) => [name, rows(membership).map((row) => describeRow(row, zone))]),
     ),
   })),
   history: person.history.map((change) => ({
@@ -97,7 +88,7 @@ const describePerson = (person: StoredPerson, zone: TimeZone) => ({
 function formatMembership(membership: StoredMembership, zone: TimeZone, translate: Translate): string {
   const member = describeRow(membership.member, zone);
   const fields = Object.entries(member).map(([field, value]) => [field, value ?? ''] as const);
-  const lists = LISTS.flatMap(([, heading, rows]) => {
+  const lists = ROW_LISTS.flatMap(([, heading, rows]) => {
     const entries = rows(membership);
     return entries.length === 0 ? [] : [`\n${translate(heading)}\n${formatStoredRows(entries, zone)}`];
   });
@@ -110,7 +101,7 @@ const HISTORY_HEADINGS = ['AT', 'KIND', 'ROW', 'FIELD', 'OLD', 'NEW', 'BY'];
 
 type Translate = (text: Text) => string;
 
-/** Shows names and national IDs on purpose, unlike most command output. */
+/** Shows names and national IDs on purpose. Most commands hide national IDs. */
 function formatPerson(person: StoredPerson, zone: TimeZone, translate: Translate): string {
   const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
   const rows = history.map(({ entity, row, ...entry }) => {

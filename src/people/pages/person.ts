@@ -1,10 +1,10 @@
 /** `/person/…`: one person, in all cooperatives and statuses. */
 
-import { hasKeys, openKeys } from '../../access/api-key-store.ts';
 import { fields, table } from '../../desk/parts.ts';
 import type { Screen, Visit } from '../../desk/screen.ts';
 import { countEntities, ENTITY_NAMES, formatActor } from '../../journal/change-texts.ts';
 import { openJournal } from '../../journal/undo.ts';
+import { readKeyNames } from '../../keys/key-text.ts';
 import { CREATED } from '../../registry/changes/record-changes.ts';
 import { CHANGED_ENTITIES } from '../../registry/changes/tables.ts';
 import { nameOfPerson, personPath } from '../../registry/pages/find-visited.ts';
@@ -18,6 +18,7 @@ import type {
 import type { Actor } from '../../sqlite/entity-store.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
+import { ROW_LISTS } from '../member-commands.ts';
 import { CORRECTING, correctionForms, entryActions } from './correction-pages.ts';
 import { deliveries, loans, savings } from './entry-pages.ts';
 import { memberValues } from './member-values.ts';
@@ -67,12 +68,12 @@ function membership(visit: Visit, { member }: StoredMembership, isChangeable: bo
   }</section>`;
 }
 
-/** Kinds of entries that the page offers to add to a membership. */
+/** Kinds of entries that users can add to a membership on this page. */
 const OWNED = ['production', 'savings', 'loans'] as const;
 
 // `/person/…/held`: all stored data of a person, printable for the data subject
 
-/** Maximum number of columns that fit on a sheet of paper. Wider rows are shown as lists of values. */
+/** Maximum number of columns that fit on a sheet of paper. A row with more columns becomes a list. */
 const MOST_COLUMNS = 8;
 
 export const HELD: Screen = {
@@ -105,16 +106,10 @@ function membershipHeld(visit: Visit, held: StoredMembership): Html {
   const { say, translate } = visit;
   const { member } = held;
   const write = (row: StoredRow, field: string) => writeStored(visit, field, row[field]);
-  const lists: readonly (readonly [string, readonly StoredRow[]])[] = [
-    [say('Deliveries'), held.deliveries],
-    [say('Loans'), held.loans],
-    [say('Payments'), held.payments],
-    [say('Savings accounts'), held.savingsAccounts],
-    [say('Savings transactions'), held.savingsTransactions],
-  ];
+  const lists = ROW_LISTS.map(([, heading, rows]) => [translate(heading), rows(held)] as const);
   const fieldsOf = (rows: readonly StoredRow[]) =>
     Object.keys(rows[0] ?? {}).filter(
-      // Ids of owners are omitted, since the heading names the owner.
+      // Ids of owners are omitted, because the heading names the owner.
       (field) => !field.endsWith('_id') && rows.some((row) => row[field] !== null),
     );
   const names = { code: textOf(member, 'member_code'), cooperative: textOf(member, 'cooperative') };
@@ -145,9 +140,9 @@ ${lists.map(
 const SHOWN = 30;
 
 interface Actors {
-  /** Returns user and file of an import, user and reason of a correction, or name of a key. */
+  /** Names an import by user and file, a correction by user and reason, and a key by its name. */
   nameOf(actor: Actor | null): Message;
-  /** Returns a link to the undo of the entire operation, or false. */
+  /** Returns a link to undo the entire operation; false if it cannot be undone. */
   undoOf(actor: Actor | null): HtmlValue;
 }
 
@@ -157,15 +152,15 @@ function actorsOf(visit: Visit, history: readonly StoredChange[]): Actors {
   const actors = new Map(history.flatMap(({ actor, user }) => (actor === null ? [] : [[actor, user]])));
   const { storage } = visit.desk;
   const log = visit.use(() => openJournal(storage));
-  const isMade = [...actors.keys()].some((actor) => actor.startsWith('key:')) && hasKeys(storage);
-  const keys = isMade ? visit.use(() => openKeys(storage, 'manage')).list(visit.now) : [];
+  const isByKey = [...actors.keys()].some((actor) => actor.startsWith('key:'));
+  const keyNames = isByKey ? readKeyNames(storage, visit.now) : new Map<number, string>();
   for (const [actor, user] of actors) {
     const [type, id] = actor.split(':');
-    const key = type === 'key' ? keys.find((issued) => issued.id === Number(id)) : undefined;
+    const keyName = type === 'key' ? keyNames.get(Number(id)) : undefined;
     const operation = type === 'key' ? undefined : log.find(Number(id));
-    const who = key?.name ?? user;
+    const who = keyName ?? user;
     const reason = operation?.reason ?? '';
-    // For a row entered by hand, the stored reason is the kind of row.
+    // The stored reason of a row that was entered by hand is the kind of the row.
     const what = operation?.kind === 'row_enter' ? nameOf(reason) : operation?.fileName || reason;
     const canBeUndone = operation?.undoneAt === null && operation.kind !== 'persons_erase';
     if (canBeUndone && type !== 'undo') {

@@ -1,8 +1,8 @@
 /** `/person/…/readers`: accesses to the data of a person, from the access ledger (docs/ledger.md). */
 
-import { hasKeys, openKeys } from '../../access/api-key-store.ts';
 import { table, withCommands } from '../../desk/parts.ts';
 import type { Screen, Visit } from '../../desk/screen.ts';
+import { readKeyNames } from '../../keys/key-text.ts';
 import { openLedgerReader } from '../../ledger/ledger-reader.ts';
 import {
   findPersonAccesses,
@@ -30,7 +30,7 @@ export const readPerson =
     return person && { body: body(visit, person), shows: showing(person) };
   };
 
-// Separate from the person's page, because a scan of the entire ledger would make that page slow.
+// The accesses have their own page, because a scan of the entire ledger would slow down the person's page.
 export const READERS: Screen = {
   path: '/person/:person/readers',
   title: say('Who has seen this record'),
@@ -52,7 +52,7 @@ export function readersOf(visit: Visit, person: StoredPerson): Html {
   return html`${
     shown.length === 0
       ? html`<p>${visit.say('The access ledger has no entry for this person.')}</p>`
-      : readers(visit, shown, keyNames(visit))
+      : readers(visit, shown, readKeyNames(visit.desk.storage, visit.now))
   }
 ${
   older > 0 &&
@@ -65,12 +65,6 @@ ${isKeyLost && html`<p><small>${visit.translate(KEY_LOST)}</small></p>`}
 ${unreadable.map(
   ({ name, reason }) => html`<p><small>${visit.translate(passedOver(name, reason))}</small></p>`,
 )}`;
-}
-
-function keyNames({ use, desk, now }: Visit): ReadonlyMap<number, string> {
-  if (!hasKeys(desk.storage)) return new Map();
-  const keys = use((storage) => openKeys(storage, 'manage')).list(now);
-  return new Map(keys.map(({ id, name }) => [id, name]));
 }
 
 /** Descriptions of API routes; the first match applies. */

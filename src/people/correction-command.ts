@@ -1,4 +1,4 @@
-/** Shared parts of all correction commands: options, execution and output. */
+/** The commands of corrections: options, preview, confirmation and output. */
 
 import { type Command, Option } from 'commander';
 import type { Subject } from '../access/access-ledger.ts';
@@ -25,7 +25,6 @@ import { FieldError, parseId } from '../values/errors.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
 import {
-  type ComparedPeople,
   type CorrectionDone,
   type CorrectionRefused,
   type CorrectionResult,
@@ -33,18 +32,18 @@ import {
   formatRefused,
 } from './correction-result.ts';
 import {
-  CORRECTIONS,
   type CorrectionName,
   type CorrectionStore,
   openCorrections,
   parsersOf,
   prepareCorrection,
 } from './corrections/correction-store.ts';
-import type { AgreedOptions, Agreement } from './corrections/run-correction.ts';
+import type { AgreedOptions } from './corrections/run-correction.ts';
 
-// Comparison of two people that a correction would make one person
-
-/** Formats lines that compare the two people. The caller must already have recorded the access. */
+/**
+ * Returns lines that compare the two people whom a correction would make one person. The caller must already
+ * have recorded the access.
+ */
 const formatCompared = async (run: Run, { compared }: CorrectionResult): Promise<Message[]> =>
   compared === undefined
     ? []
@@ -81,17 +80,10 @@ function formatMembership(member: StoredRow): Message {
   });
 }
 
-/** Describes the two people by ids only, since programs may store the output. */
-const describeCompared = ({ memberIds: [replaced, holding], contradictions }: ComparedPeople) => ({
-  replaced,
-  holding,
-  contradictions,
-});
-
 export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
   readonly reason: string;
-  /** True if the operator confirms that two people are the same person. */
   readonly samePerson?: true;
+  readonly release?: true;
 }
 
 /** Adds the required `--reason`, and `--db`, `--as` and `--json`. */
@@ -120,7 +112,7 @@ export async function correct(
   const isDryRun = options.dryRun === true;
   const reason = parseReason(options.reason);
   if (reason instanceof FieldError) throw new CommandError(EXIT.usage, `--reason: ${reason.message}`);
-  // The access is recorded first, since nothing may be done or shown if the recording fails.
+  // The access is recorded first: if the recording fails, nothing may be done or shown.
   await recordAccess(run, { fields: NAMES, ...access });
   const author = { reason, systemUser: user, nowSeconds: now };
   await withStore(openCorrections(storage), async (store) => {
@@ -147,7 +139,7 @@ export async function correct(
 const ARE_ONE = 'Are they the same person? Both become one. [y/N]';
 
 /**
- * Shows the plan of a correction. If the plan would make two people one person, asks for confirmation.
+ * Shows the plan of a correction. If the plan makes two people one person, first asks for confirmation.
  * @param look performs a dry run
  * @returns the plan, and the answer
  * @throws CommandError with status 1 if the correction was refused, or the people are not the same
@@ -171,7 +163,7 @@ async function showPlan(
   return [plan, samePerson];
 }
 
-/** Prints the reason of the refusal. @returns the error to throw */
+/** Prints the reason of a refusal. @returns the error for the caller to throw */
 async function refused(run: Run<CorrectionCommandOptions>, result: CorrectionRefused): Promise<CommandError> {
   const { json, dryRun } = run.options;
   if (json === true) run.out(formatJson(describeCorrection(result, dryRun === true)));
@@ -179,7 +171,7 @@ async function refused(run: Run<CorrectionCommandOptions>, result: CorrectionRef
   return new CommandError(EXIT.refused, '');
 }
 
-/** Describes a member without the name, since programs may store the output. */
+/** Omits the name, because programs may store the output. */
 const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) => ({
   id,
   cooperative_code: cooperativeCode,
@@ -187,10 +179,11 @@ const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) 
   fate,
 });
 
-/** Describes a correction or a dry run, in the same fields. */
+/** Describes people by ids only, because programs may store the output. */
 function describeCorrection(result: CorrectionResult, isDryRun: boolean) {
   const { outcome, compared } = result;
-  const people = compared && { compared: describeCompared(compared) };
+  const [replaced, holding] = compared?.memberIds ?? [];
+  const people = compared && { compared: { replaced, holding, contradictions: compared.contradictions } };
   if (outcome === 'refused') {
     const message = hideIdentityCards(String(result.message));
     const { collisions } = result;
@@ -209,10 +202,7 @@ function describeCorrection(result: CorrectionResult, isDryRun: boolean) {
   };
 }
 
-/**
- * Returns lines about a correction.
- * @param options options of the command, to repeat in the printed undo command
- */
+/** @param options options of the command, which the printed undo command repeats */
 function formatCorrection(result: CorrectionDone, options: SettingOptions): Message[] {
   const { correctionId: id, lockMs } = result;
   const changes = formatChanges(result);
@@ -229,17 +219,15 @@ function formatCorrection(result: CorrectionDone, options: SettingOptions): Mess
   ];
 }
 
-// Commands of the corrections, with the arguments and options of each (docs/correcting.md).
+// The commands of corrections, with their arguments and options (docs/correcting.md)
 
 interface CorrectionCommand {
   readonly correction: CorrectionName;
   readonly description: string;
   /** Required values by name: flags (`<argument>` or `--option <x>`) and help text. */
   readonly asks: { readonly [name: string]: readonly [flags: string, help: string] };
-  /** Optional values, in the same form. */
+  /** Optional values, and agreements of the operator, in the same form. */
   readonly mayAsk?: CorrectionCommand['asks'];
-  /** Options for the operator's agreements, and their help texts. */
-  readonly agreements?: { readonly [name in Agreement]?: readonly [flags: string, help: string] };
   /** True if no confirmation is needed, because no data is lost. */
   readonly isHarmless?: true;
 }
@@ -254,8 +242,8 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
       old: ['<old>', `the number that was wrong or is no longer valid; or ${HOLDER}`],
       current: ['<new>', `the number that the person has now; or ${HOLDER}`],
     },
-    mayAsk: { memberId: ['--member <member>', 'only this membership of the person gets NEW'] },
-    agreements: {
+    mayAsk: {
+      memberId: ['--member <member>', 'only this membership of the person gets NEW'],
       releases: [
         '--release',
         'take NEW from its former holder; if there is none, release OLD for another person',
@@ -326,7 +314,7 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
   },
 };
 
-/** Declares the corrections of a command group such as `nid`. */
+/** @param group command such as `nid` */
 export function declareCorrections(group: Command, context: CliContext): void {
   for (const [words, declared] of Object.entries(COMMANDS)) {
     const [parent, name] = words.split(' ') as [string, string];
@@ -340,16 +328,15 @@ const isArgument = (flags: string): boolean => flags.startsWith('<');
 const attributeOf = (flags: string): string => new Option(flags).attributeName();
 
 function declareCorrection(command: Command, context: CliContext, declared: CorrectionCommand): void {
-  const { correction, description, asks, mayAsk = {}, agreements = {}, isHarmless } = declared;
+  const { correction, description, asks, mayAsk = {}, isHarmless } = declared;
   command.description(description);
   for (const [flags, help] of Object.values(asks))
     if (isArgument(flags)) command.argument(flags, help);
     else command.requiredOption(flags, help);
   if (isHarmless) addReasonOption(command);
   else addCorrectionOptions(command);
-  for (const [flags, help] of [...Object.values(mayAsk), ...Object.values(agreements)])
-    command.option(flags, help);
-  const fields = CORRECTIONS[correction].agreements.includes('samePerson') ? MEMBER_GROUPS : NAMES;
+  for (const [flags, help] of Object.values(mayAsk)) command.option(flags, help);
+  const fields = mayAsk.samePerson === undefined ? NAMES : MEMBER_GROUPS;
   command.action(
     acting<ParsedOptions, string[]>(context, async (run, ...inputs) => {
       const { options } = run;
@@ -361,16 +348,14 @@ function declareCorrection(command: Command, context: CliContext, declared: Corr
       }
       const { names, run: make } = await prepareCorrection(correction, readersOf(run, values, texts));
       const confirmed = isHarmless ? { ...run, options: { ...options, yes: true as const } } : run;
-      const agreed = Object.fromEntries(
-        Object.entries(agreements).map(([name, [flags]]) => [name, options[attributeOf(flags)] as boolean]),
+      await correct(confirmed, { ...names, fields }, (store, how) =>
+        make(store, { ...how, releases: options.release }),
       );
-      await correct(confirmed, { ...names, fields }, (store, how) => make(store, { ...agreed, ...how }));
     }),
   );
 }
 
-// Not commander argument parsers: the error messages of commander repeat a wrong value, which may be a
-// mistyped national ID.
+// Commander must not parse these values: its errors repeat a wrong value, which may be a mistyped national ID.
 function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap<string, string>) {
   const textOf = (name: string) => texts.get(name) ?? '';
   const parsers = parsersOf(run.zone, run.now);
@@ -379,7 +364,6 @@ function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap
     throw new CommandError(EXIT.usage, `${asks[name]?.[0].split(' ')[0]}: ${value.message}`);
   }
   return {
-    isGiven: (name: string) => texts.has(name),
     membersOf: (identityCard: string) =>
       withStore(openStoredData(run.storage), (store) =>
         store.findMembers({ identityCard }).map(({ id }) => id),
@@ -387,6 +371,7 @@ function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap
     number: (name: string) => readNumber(textOf(name)),
     holder: (name: string) => findNumber(run, textOf(name)),
     member: (name: string) => findMemberId(run, textOf(name)),
+    optionalMember: (name: string) => (texts.has(name) ? findMemberId(run, textOf(name)) : undefined),
     code: (name: string) => parseCode(textOf(name)),
     memberCode: (name: string) => accept(name, parsers.memberCode(textOf(name))),
     day: (name: string) => accept(name, parsers.day(textOf(name))),
@@ -394,8 +379,8 @@ function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap
 }
 
 /**
- * Returns the national ID in a text, or the national ID of the member that the text names. Naming a member
- * keeps the number off the command line.
+ * Finds a national ID. An operator who names a member need not write the number on the command line.
+ * @param text the number, or the name of a member who has the number
  * @throws CommandError with status 2 for a malformed number
  */
 async function findNumber(run: Run, text: string): Promise<string> {

@@ -4,6 +4,9 @@ import { refer } from '../journal/named-member.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import type { FoundMember } from '../registry/stored/stored-data-types.ts';
 import { quoted, typedCommand } from '../runtime/typed-command.ts';
+import { WAIT_MS } from '../sqlite/connection.ts';
+import { openDatabase } from '../sqlite/open-database.ts';
+import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
 import { NAMES, recordAccess } from '../terminal/record-reading.ts';
@@ -12,7 +15,8 @@ import { addPrintOptions, type PrintOptions, type SettingOptions } from '../term
 import { hideIdentityCards, mayContainIdentityCard } from '../values/identity-card.ts';
 import { counted } from '../values/text.ts';
 import { declareCorrections } from './correction-command.ts';
-import { openDuplicates } from './find-duplicates.ts';
+import { findContradictions } from './find-contradictions.ts';
+import { findDuplicates } from './find-duplicates.ts';
 import type {
   Contradictions,
   ContradictoryMember,
@@ -22,24 +26,23 @@ import type {
   LikelyDuplicates,
 } from './likeness.ts';
 
-// Names of members in lists of duplicates, and in the commands that resolve them
-
-/** Returns the name of a member for a command line; the id if the code may be a national ID. */
+/** Returns the name of a member for a command line: the id if the code may be a national ID. */
 function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
   const name = `${cooperativeCode}/${memberCode}`;
   if (mayContainIdentityCard(memberCode) || name.startsWith('-')) return String(id);
   return quoted(name);
 }
 
-/** Describes a member without the name, since programs may store the output. */
+/** Omits the name, because programs may store the output. */
 const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(member) });
 
 // `duplicates --contradictions`: persons whose records may belong to two people
 // (docs/correcting.md#conflicting-records)
 
-const SHOWN_PERSONS = 50;
+/** Maximum number of persons, or pairs, that are printed as text. */
+const SHOWN = 50;
 
-/** Returns the commands to choose from: another number for a membership, or confirmation. */
+/** Returns the commands that resolve a conflict, of which the operator chooses one. */
 function commandsOf({ members }: ContradictoryPerson, options: SettingOptions) {
   const [first, ...others] = members as [ContradictoryMember, ...ContradictoryMember[]];
   return {
@@ -54,7 +57,6 @@ function commandsOf({ members }: ContradictoryPerson, options: SettingOptions) {
   };
 }
 
-/** Describes persons without names, since programs may store the output. */
 const describeContradictions = ({ persons, accepted, dropped }: Contradictions, options: SettingOptions) => ({
   persons: persons.map((person) => ({
     contradictions: person.contradictions,
@@ -80,15 +82,15 @@ function formatPerson(person: ContradictoryPerson, options: SettingOptions): str
   ].join('');
 }
 
-/** @param options options of the command, to repeat in the printed commands */
+/** @param options options of the command, which the printed commands repeat */
 function formatContradictions(
   { persons, accepted, dropped }: Contradictions,
   options: SettingOptions,
 ): string {
-  const rest = persons.length - SHOWN_PERSONS;
+  const rest = persons.length - SHOWN;
   return [
     persons.length === 0 ? 'No conflicting records were found.\n' : '',
-    ...persons.slice(0, SHOWN_PERSONS).map((person) => formatPerson(person, options)),
+    ...persons.slice(0, SHOWN).map((person) => formatPerson(person, options)),
     rest > 0 ? `${rest} more; --json lists all of them.\n` : '',
     dropped > 0 ? `${counted(dropped, 'person', 'persons')} beyond these.\n` : '',
     accepted > 0 ? `${counted(accepted, 'person was', 'persons were')} checked before.\n` : '',
@@ -117,21 +119,20 @@ async function find(run: Run<FindOptions>): Promise<void> {
     throw new CommandError(EXIT.refused, `There is no cooperative ${code}.`);
   const record = (members: readonly FoundMember[]) =>
     recordAccess(run, { memberIds: [...new Set(members.map(({ id }) => id))], fields: NAMES });
-  await withStore(openDuplicates(storage), async (store) => {
+  const settings = { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA };
+  await withStore(openDatabase(storage.pathForOpening(), settings), async (db) => {
     if (options.contradictions === true) {
-      const contradictions = store.findContradictions(code);
+      const contradictions = findContradictions(db, code);
       await record(contradictions.persons.flatMap(({ members }) => members));
       const text = formatContradictions(contradictions, options);
       run.show(describeContradictions(contradictions, options), text);
     } else {
-      const duplicates = store.findDuplicates(code);
+      const duplicates = findDuplicates(db, code);
       await record(duplicates.pairs.flatMap(({ from, into }) => [from, into]));
       run.show(describeDuplicates(duplicates, options), formatDuplicates(duplicates, options));
     }
   });
 }
-
-const SHOWN_PAIRS = 50;
 
 function commandOf({ from, into }: LikelyDuplicate, options: SettingOptions): string {
   const name = from.cooperativeCode === into.cooperativeCode ? 'members merge' : 'nid replace';
@@ -175,15 +176,15 @@ const formatCrowd = ({ shared, groups, members }: Crowd): string =>
   `Not compared, as too many share them: ${counted(members, 'member')} with ` +
   `${counted(groups, ...CROWDS[shared])}.\n`;
 
-/** @param options options of the command, to repeat in the printed commands */
+/** @param options options of the command, which the printed commands repeat */
 function formatDuplicates(
   { pairs, dropped, dismissed, crowds }: LikelyDuplicates,
   options: SettingOptions,
 ): string {
-  const rest = pairs.length - SHOWN_PAIRS;
+  const rest = pairs.length - SHOWN;
   return [
     pairs.length === 0 ? 'No likely duplicates were found.\n' : '',
-    ...pairs.slice(0, SHOWN_PAIRS).map((pair) => formatPair(pair, options)),
+    ...pairs.slice(0, SHOWN).map((pair) => formatPair(pair, options)),
     rest > 0 ? `${rest} more; --json lists all of them.\n` : '',
     dropped > 0 ? `${counted(dropped, 'pair')} less likely than all of these.\n` : '',
     dismissed > 0 ? `${counted(dismissed, 'pair was', 'pairs were')} set aside before.\n` : '',

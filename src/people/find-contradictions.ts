@@ -1,4 +1,4 @@
-/** Finds persons with conflicting memberships, since two people may have been given one national ID. */
+/** Finds persons with conflicting memberships. Two people may have been registered with one national ID. */
 
 import type { OperationScope } from '../journal/command-transaction.ts';
 import { FOUND_MEMBER } from '../registry/stored/stored-data.ts';
@@ -15,17 +15,17 @@ import {
   gravelyContradict,
 } from './likeness.ts';
 
-// Accepted contradictions, like dismissed pairs, are derived from the corrections that have not been undone.
-// An acceptance is valid until a compared value changes.
+// An acceptance is a correction that confirms a person in spite of conflicts. The acceptance is valid until it
+// is undone, or until a compared value changes.
 
 const ACCEPTANCE_KIND = 'duplicates_same_person';
 
-/** Options stored with an acceptance: the ids of all reviewed memberships. */
 interface AcceptanceOptions {
+  /** Ids of all memberships that the operator has checked. */
   readonly members: readonly number[];
 }
 
-/** Records that conflicting memberships belong to one person, unless an earlier correction already did. */
+/** Records that conflicting memberships belong to one person, unless an earlier correction has. */
 export const acceptContradictions = (
   { db }: OperationScope,
   { nid }: { readonly nid: string },
@@ -50,7 +50,7 @@ export const acceptContradictions = (
 /** Fields that are compared, or that determine which memberships belong together. */
 const COMPARED = "'identity_card', 'full_name', 'gender', 'date_of_birth', 'mobile'";
 
-/** Returns a function that finds the correction in which these memberships were confirmed as one person. */
+/** Returns a function that finds the valid acceptance of all these memberships. */
 function openAccepted(db: Connection): (ids: readonly number[]) => number | undefined {
   const acceptances = db
     .rows<{ id: number; lastChange: number; options: string }>(
@@ -93,10 +93,7 @@ function openMemberships(db: Connection) {
 const contradictionsWithin = (memberships: readonly Described[]): string[] =>
   contradictionsBetween(memberships, memberships, gravelyContradict);
 
-/**
- * SELECT of the membership ids, as JSON, of each person with several memberships. Erased members are not
- * included, since each has a unique number.
- */
+/** SELECT of the persons with several memberships, each as a JSON array of ids. */
 const OF_ONE_PERSON = `SELECT json_group_array(id) FROM main.members INDEXED BY members_person
   GROUP BY identity_card HAVING count(*) > 1`;
 

@@ -1,20 +1,16 @@
 /**
- * Finds members who may be one person. Three passes select pairs for people/likeness.ts to score. Each pass
- * takes less than quadratic time in the number of members.
+ * Finds members who may be one person. Three passes select pairs, and people/likeness.ts scores each pair. The
+ * time of a pass grows more slowly than the square of the number of members.
  */
 
 import { CROWD, nameKeyOf, wordsOf } from '../import/checks/compare-people.ts';
 import type { OperationScope } from '../journal/command-transaction.ts';
 import { MERGED_MEMBERS, redirectSql } from '../registry/stored/former-ids-and-transfers.ts';
 import type { FoundMember } from '../registry/stored/stored-data-types.ts';
-import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
-import { openDatabase } from '../sqlite/open-database.ts';
-import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
-import type { Storage } from '../sqlite/storage.ts';
 import { say } from '../values/message.ts';
 import { type Correction, findMember, refuse, repeated } from './corrections/run-correction.ts';
-import { findContradictions } from './find-contradictions.ts';
 import {
   type Crowd,
   judgePair,
@@ -24,7 +20,7 @@ import {
   type Registered,
 } from './likeness.ts';
 
-// A dismissal is a correction, like a transfer, so that it has a reason, a user and an undo.
+// A dismissal is a correction, so that it has a reason and a user, and can be undone.
 
 const DISMISSAL_KIND = 'duplicates_dismiss';
 
@@ -34,7 +30,7 @@ interface DismissalOptions {
   readonly other: number;
 }
 
-/** Records that two members are different people, unless an earlier correction already did. */
+/** Records that two members are different people, unless an earlier correction has recorded this. */
 export const dismissDuplicate = (
   { db }: OperationScope,
   { oneId, otherId }: { readonly oneId: number; readonly otherId: number },
@@ -55,17 +51,17 @@ export const dismissDuplicate = (
   },
 });
 
-/** Returns SQL of the current id of a member who may have been merged since. */
+/** Returns SQL of the current id of a member of a dismissal, who may have been merged since. */
 const memberNow = (name: keyof DismissalOptions): string => {
   const id = `json_extract(o.options, '$.${name}')`;
   return `coalesce((${redirectSql(MERGED_MEMBERS, id)}), ${id})`;
 };
 
-/** Returns a key for two people, independent of their order. */
+/** Returns a key for two national IDs, the same in either order. */
 const personPair = (one: string, other: string): string =>
   one < other ? `${one} ${other}` : `${other} ${one}`;
 
-/** Returns the ids of dismissals by pair of national IDs. A dismissal applies in every cooperative. */
+/** Returns the ids of dismissals, by pair of national IDs. A dismissal applies in every cooperative. */
 const readDismissed = (db: Connection): ReadonlyMap<string, number> =>
   new Map(
     db
@@ -78,8 +74,9 @@ const readDismissed = (db: Connection): ReadonlyMap<string, number> =>
       .map(({ id, one, other }) => [personPair(one, other), id]),
   );
 
-// National IDs that are one slip apart: one digit differs, or two adjacent digits are swapped. A slip affects
-// at most three adjacent places, so eight comparisons of the remaining places find every pair.
+// National IDs that are one slip apart: one digit differs, or two adjacent digits are swapped. The code leaves
+// out three adjacent places at a time, at eight positions, and compares the remaining places. Each slip is
+// within the three places of at least one position.
 
 const DIGITS = 16;
 /** Odd multiplier with irregular bits, for hashing. */
@@ -90,7 +87,7 @@ interface Numbered {
   readonly ids: Float64Array;
   /** Digits of national IDs, 16 per member. */
   readonly digits: Uint8Array;
-  /** Bitmap of the words of each name: names that share a word share a bit. */
+  /** Bits for the words of each name. Names that share a word share a bit. */
   readonly words: Int32Array;
 }
 
@@ -119,7 +116,7 @@ function bitOf(word: string): number {
   return 1 << (Math.imul(hash, MIXER) >>> 27);
 }
 
-/** Start of each range of three places to ignore. Adjacent ranges overlap in one place. */
+/** First of the three places to leave out, for each position. */
 const FIRST_PLACES = [0, 2, 4, 6, 8, 10, 12, 14];
 
 /** Calls `visit` for members whose numbers are one slip apart and whose names may share a word. */
@@ -138,9 +135,9 @@ function findNearNumbers(db: Connection, visit: (one: number, other: number) => 
   }
 }
 
-/** Groups members whose numbers are equal except in three places, with a few false positives. */
+/** Groups members whose numbers are equal outside three places. A few groups contain other numbers. */
 function groupByRest(digits: Uint8Array, first: number): Iterable<readonly number[]> {
-  // A 32-bit hash of the other places is enough, since later checks remove collisions.
+  // A 32-bit hash of the remaining places is enough, because a later check compares the digits.
   const rests = new Int32Array(digits.length / DIGITS);
   for (let member = 0; member < rests.length; member++) {
     let rest = 0;
@@ -209,7 +206,7 @@ const orderOf = (a: Pair, b: Pair): number =>
 
 type LikelyPairs = ReturnType<typeof openLikelyPairs>;
 
-/** Collects pairs of memberships, and keeps only the most likely pair for any two people. */
+/** Collects pairs of memberships. Of all pairs of the same two people, only the most likely pair remains. */
 function openLikelyPairs(db: Connection, cooperativeId: number | undefined) {
   const read = db.raw.prepare<[number], Row>(
     `SELECT id, cooperative_id AS cooperativeId, identity_card AS identityCard, full_name AS fullName, gender,
@@ -229,7 +226,7 @@ function openLikelyPairs(db: Connection, cooperativeId: number | undefined) {
   };
   return {
     readRow,
-    /** Marks a phone as shared by too many members to identify a person. */
+    /** Ignores a phone from now on, because it is shared by too many members to identify a person. */
     forgetPhone({ mobile }: Row): void {
       if (mobile !== null) crowdedPhones.add(mobile);
     },
@@ -252,20 +249,17 @@ function openLikelyPairs(db: Connection, cooperativeId: number | undefined) {
   };
 }
 
-/**
- * SELECT of the ids, as JSON, of members who share a phone. Erased members have neither phone nor date of
- * birth.
- */
+/** SELECT of groups of members who share a phone, as JSON arrays of ids. Erased members have no phone. */
 const ONE_PHONE = `SELECT json_group_array(id) FROM main.members INDEXED BY members_mobile
   WHERE mobile IS NOT NULL GROUP BY mobile HAVING count(*) > 1`;
-/** SELECT of the ids, as JSON, of members who share name and date of birth in a cooperative. */
+/** SELECT of groups of members with one name and date of birth in a cooperative, as JSON arrays of ids. */
 const ONE_NAME = `SELECT json_group_array(id) FROM main.members
   WHERE cooperative_id = ? AND date_of_birth IS NOT NULL
   GROUP BY date_of_birth, name_key(full_name) HAVING count(*) > 1`;
 
 /**
- * Compares the members of each group, or only counts them if the group is a crowd.
- * @param groups ids as JSON
+ * Compares all members of each group with each other. The members of a crowd are only counted.
+ * @param groups JSON arrays of ids
  */
 function compareGroups(
   { readRow, compare, forgetPhone }: LikelyPairs,
@@ -289,14 +283,11 @@ function compareGroups(
   return crowd;
 }
 
-/**
- * Compares candidate pairs from three passes: shared phones, shared names and near numbers.
- * @returns the groups that were not compared
- */
+/** Runs the three passes: shared phones, shared names and near numbers. @returns groups not compared */
 function compareMembers(db: Connection, likely: LikelyPairs): Crowd[] {
   db.raw.function('name_key', { deterministic: true }, (name) => nameKeyOf(String(name)));
   const oneName = db.raw.prepare<[cooperative: number], string>(ONE_NAME).pluck();
-  // One statement per cooperative, since a single statement would sort the names of all members.
+  // The statement runs once for each cooperative, because for all it would sort the names of all members.
   const namesakes = db.values<number>('SELECT id FROM main.cooperatives').flatMap((id) => oneName.all(id));
   const crowds = [
     compareGroups(likely, 'phone', db.values(ONE_PHONE)),
@@ -333,21 +324,4 @@ function describePairs(db: Connection, pairs: readonly Pair[]): LikelyDuplicate[
       .map(({ active: _a, entries: _e, registeredAt: _r, ...member }): FoundMember => member);
     return { score, reasons, from: from as FoundMember, into: into as FoundMember };
   });
-}
-
-// Both searches, on a separate connection
-
-/** @throws StorageError `unusable` if there is no registry */
-export function openDuplicates(storage: Storage) {
-  const db = openDatabase(storage.pathForOpening(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
-  return {
-    /** @param cooperativeCode restricts the result to pairs with a member of this cooperative */
-    findDuplicates: (cooperativeCode?: string) => findDuplicates(db, cooperativeCode),
-    /**
-     * Finds persons with conflicting memberships.
-     * @param cooperativeCode restricts the result to persons with a membership in this cooperative
-     */
-    findContradictions: (cooperativeCode?: string) => findContradictions(db, cooperativeCode),
-    close: () => db.close(),
-  };
 }

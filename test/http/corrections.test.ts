@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openJournal } from '../../src/journal/undo.ts';
-import { openDuplicates } from '../../src/people/find-duplicates.ts';
+import { findContradictions } from '../../src/people/find-contradictions.ts';
 import { nowSeconds } from '../../src/runtime/scheduler.ts';
+import { openDatabase } from '../../src/sqlite/open-database.ts';
+import { REGISTRY_SCHEMA } from '../../src/sqlite/schemas.ts';
 import { startApp } from '../support/app.ts';
 import { correct } from '../support/correct.ts';
 import { nid } from '../support/importing.ts';
@@ -158,12 +160,13 @@ test('the id of a merged member is gone, and names the member that has everythin
 
 test('a number that is taken over HTTP is found among contradictions, also of a person who was checked', async (context) => {
   const app = await start(context);
-  const store = openDuplicates(app.registry.storage);
-  context.after(() => store.close());
+  const db = openDatabase(app.registry.storage.pathForOpening(), { waitMs: 0, schema: REGISTRY_SCHEMA });
+  context.after(() => db.close());
   const found = () =>
-    store
-      .findContradictions()
-      .persons.map(({ members, contradictions }) => [members.map(({ id }) => id), contradictions]);
+    findContradictions(db).persons.map(({ members, contradictions }) => [
+      members.map(({ id }) => id),
+      contradictions,
+    ]);
   const patch = async (body: object) => {
     const { status, text } = await app.send('/members/2', { method: 'PATCH', body });
     assert.equal(status, 200, text);

@@ -21,19 +21,14 @@ import { mergeCooperatives, mergeMembers } from './merges.ts';
 import { releaseNumber, replaceNumber } from './nid-replace.ts';
 import { recordDeath } from './persons-deceased.ts';
 import { erasePerson } from './persons-erase.ts';
-import {
-  type AgreedOptions,
-  type Agreement,
-  type Correction,
-  type Day,
-  runCorrection,
-} from './run-correction.ts';
+import { type AgreedOptions, type Correction, type Day, runCorrection } from './run-correction.ts';
 
 interface Values {
   readonly number: string;
   /** National ID of a person, entered as a number or by naming a membership. */
   readonly holder: string;
   readonly member: number;
+  readonly optionalMember: number | undefined;
   readonly code: string;
   readonly memberCode: string;
   /** In the past or today. */
@@ -41,29 +36,19 @@ interface Values {
 }
 type Kind = keyof Values;
 type Takes = { readonly [name: string]: Kind };
-type ValuesOf<T extends Takes, M extends Takes> = { readonly [N in keyof T]: Values[T[N]] } & {
-  readonly [N in keyof M]?: Values[M[N]] | undefined;
-};
+type Correct<V> = (scope: OperationScope, values: V, options: AgreedOptions) => Correction;
 
-interface DeclaredCorrection<T extends Takes = Takes, M extends Takes = Takes> {
-  readonly takes: T;
-  /** Optional values. */
-  readonly mayTake: M;
-  readonly agreements: readonly Agreement[];
-  correct(scope: OperationScope, values: ValuesOf<T, M>, options: AgreedOptions): Correction;
-}
-
-const correction = <const T extends Takes, const M extends Takes = Record<never, never>>(
+/** Declares a correction. @param takes the kinds of its values, by name */
+const correction = <const T extends Takes, C extends Correct<{ readonly [N in keyof T]: Values[T[N]] }>>(
   takes: T,
-  correct: DeclaredCorrection<T, M>['correct'],
-  { mayTake, agreements = [] }: { readonly mayTake?: M; readonly agreements?: readonly Agreement[] } = {},
-): DeclaredCorrection<T, M> => ({ takes, mayTake: mayTake ?? ({} as M), agreements, correct });
+  correct: C,
+) => ({ takes, correct });
 
 export const CORRECTIONS = {
-  replaceIdentityCard: correction({ old: 'holder', current: 'holder' }, replaceNumber, {
-    mayTake: { memberId: 'member' },
-    agreements: ['releases', 'samePerson'],
-  }),
+  replaceIdentityCard: correction(
+    { old: 'holder', current: 'holder', memberId: 'optionalMember' },
+    replaceNumber,
+  ),
   releaseIdentityCard: correction({ former: 'number' }, releaseNumber),
   mergeMembers: correction({ fromId: 'member', intoId: 'member' }, mergeMembers),
   moveMember: correction({ memberId: 'member', code: 'code' }, moveMember),
@@ -94,7 +79,7 @@ export function openCorrections(storage: Storage, waitMs?: number) {
       values: Parameters<(typeof CORRECTIONS)[N]['correct']>[1],
       options: AgreedOptions,
     ): CorrectionResult {
-      const { correct }: DeclaredCorrection = CORRECTIONS[name];
+      const correct: Correct<never> = CORRECTIONS[name].correct;
       return runCorrection(scope, correct(scope, values as never, options), options);
     },
     removeEntries: (kind: EntryKind, selection: EntrySelection, options: AgreedOptions): CorrectionResult =>
@@ -109,29 +94,30 @@ export interface PreparedCorrection {
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
 
-/** Functions that read a value of each kind by name, with errors meant for the caller's users. */
-export type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> } & {
-  readonly isGiven: (name: string) => boolean;
-  /** Returns the ids of the memberships of a number's current or former holder, for display by the caller. */
+/** Functions that read a named value of each kind. Their errors are texts for the users of the caller. */
+type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> } & {
+  /** Returns the ids of all memberships of the person who has, or had, the number. */
   readonly membersOf: (identityCard: string) => Awaitable<readonly number[]>;
 };
 
 /**
- * Reads all values of a correction. Members are read last, because looking up a member is recorded as an
+ * Reads all values of a correction. Members are read last, because each search for a member is recorded as an
  * access.
- * @throws as the readers
+ * @throws errors of the readers
  */
 export async function prepareCorrection(name: CorrectionName, readers: Readers): Promise<PreparedCorrection> {
-  const { takes, mayTake }: DeclaredCorrection = CORRECTIONS[name];
+  const takes: readonly (readonly [string, Kind])[] = Object.entries(CORRECTIONS[name].takes);
   const values: { [name: string]: Values[Kind] } = {};
-  const isLookedUp = ([, kind]: readonly [string, Kind]) => kind === 'member' || kind === 'holder';
-  const optional = Object.entries(mayTake).filter(([field]) => readers.isGiven(field));
-  const all = [...Object.entries(takes), ...optional];
-  for (const [field, kind] of [...all.filter((value) => !isLookedUp(value)), ...all.filter(isLookedUp)])
+  const isOf =
+    (...kinds: Kind[]) =>
+    ([, kind]: readonly [string, Kind]): boolean =>
+      kinds.includes(kind);
+  const namesMember = isOf('member', 'optionalMember', 'holder');
+  for (const [field, kind] of takes.toSorted((a, b) => Number(namesMember(a)) - Number(namesMember(b))))
     values[field] = await readers[kind](field);
   const valuesOf = <T>(...kinds: Kind[]): T[] =>
-    all.flatMap(([field, kind]) => (kinds.includes(kind) ? [values[field] as T] : []));
-  const memberIds = new Set(valuesOf<number>('member'));
+    takes.filter(isOf(...kinds)).flatMap(([field]) => (values[field] ?? []) as T | []);
+  const memberIds = new Set(valuesOf<number>('member', 'optionalMember'));
   for (const holder of valuesOf<string>('holder'))
     for (const id of await readers.membersOf(holder)) memberIds.add(id);
   return {

@@ -53,13 +53,13 @@ export interface Day {
   readonly startsAt: number;
 }
 
-/**
- * Agreement of the operator. `releases`: a number is released or taken from another person. `samePerson`: two
- * people are the same person.
- */
-export type Agreement = 'releases' | 'samePerson';
-
-export type AgreedOptions = CorrectionOptions & { readonly [agreement in Agreement]?: boolean | undefined };
+/** Options with the operator's agreements. */
+export interface AgreedOptions extends CorrectionOptions {
+  /** A number is released, or is taken from another person. */
+  readonly releases?: boolean | undefined;
+  /** Two people are the same person. */
+  readonly samePerson?: boolean | undefined;
+}
 
 export const refuse = (message: Text, collisions: readonly Collision[] = []): CorrectionRefused => ({
   outcome: 'refused',

@@ -194,15 +194,13 @@ const action =
  * @param ofPerson value taken from this person's national ID, not from the form
  */
 function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'nid'): Action {
-  const { takes, mayTake } = CORRECTIONS[correction];
-  const names = Object.keys({ ...takes, ...mayTake }).filter((field) => field !== ofPerson);
+  const names = Object.keys(CORRECTIONS[correction].takes).filter((field) => field !== ofPerson);
   return action(name, names, (visit, person, submitted) => {
     const parsers = parsersOf(visit.desk.config.zone, visit.now);
     const text = (field: string) => submitted.get(field);
     const readNumber = (field: string) =>
       field === ofPerson ? person.identityCard : read(parseIdentityCard(text(field).replace(/\s/g, '')));
     return prepareCorrection(correction, {
-      isGiven: (field) => text(field) !== '',
       membersOf(identityCard) {
         const store = visit.use((storage) => openStoredData(storage));
         return store.findMembers({ identityCard }).map(({ id }) => id);
@@ -213,6 +211,7 @@ function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'ni
         field === 'intoId'
           ? readOtherMember(visit, text(field), person, text('fromId'))
           : readMembership(person, text(field)),
+      optionalMember: (field) => (text(field) === '' ? undefined : readMembership(person, text(field))),
       code: (field) => read(parsers.code(text(field))),
       memberCode: (field) => read(parsers.memberCode(text(field))),
       day: (field) => read(parsers.day(text(field))),

@@ -1,27 +1,27 @@
 /**
- * Access ledger: a record of every access to personal data (docs/ledger.md). A response with personal data is
- * recorded first, and is not sent if recording fails.
+ * The access ledger records every access to personal data (docs/ledger.md). An access is recorded before the
+ * data is shown. If recording fails, the data is not shown.
  */
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../runtime/scheduler.ts';
 import type { FieldGroup } from '../values/declared-fields.ts';
 
-/** Data subjects of an access. At least one property is present. */
+/** Persons whose data is accessed. At least one property is present. */
 export interface Subject {
-  /** National IDs requested and shown. The ledger stores a keyed hash of each instead of the number. */
+  /** National IDs that were requested or shown. The ledger stores only a keyed hash of each number. */
   readonly identityCards?: readonly string[];
-  /** Ids of members shown. */
+  /** Ids of the members that were shown. */
   readonly memberIds?: readonly number[];
-  /** All data that a filter selects, as of an event. */
+  /** All persons of some or all cooperatives, as the data was after an event. */
   readonly all?: {
     readonly asOfSequence: number;
-    /** The only cooperatives included; null for all. */
+    /** Null for all cooperatives. */
     readonly cooperativeIds: readonly number[] | null;
   };
 }
 
-/** Party that accesses data: a key over HTTP, or an operating-system user of a command or the desk. */
+/** A key over HTTP, or a user of this machine with a command or the desk. */
 type Reader = { readonly keyId: number } | { readonly user: string };
 
 export interface AccessRecord {
@@ -39,11 +39,11 @@ export interface AccessRecord {
   /** `X-Purpose` and `X-End-User`: 1 to 200 printable characters, or null if missing. */
   readonly purpose: string | null;
   readonly endUser: string | null;
-  /** True if a page of a list was shown, with its members as the subject; false for a member or an export. */
+  /** True for a page of a list, whose members are the subject. False for one member, and for an export. */
   readonly isPage?: boolean;
   /**
-   * True for a batch of lookups, one for each national ID of the subject. A member of the subject may belong
-   * to any of these numbers.
+   * True for a batch of lookups: one lookup for each national ID of the subject. The members of the subject
+   * are the results of all lookups together.
    */
   readonly isOfNumbers?: boolean;
   readonly subject: Subject;
@@ -51,8 +51,8 @@ export interface AccessRecord {
 
 export interface AccessLedger {
   /**
-   * Records accesses together.
-   * @returns when the records are on disk, the receipt of each access: `{sequence}-{hexadecimal digits}`
+   * Records several accesses at once.
+   * @returns the receipt of each access, `{sequence}-{hexadecimal digits}`, once all records are on disk
    * @throws RegistryError `unavailable` with the reason `ledger` (as a rejection) if recording fails; the
    *   data must not be shown then
    */
@@ -61,24 +61,22 @@ export interface AccessLedger {
   isRecording(): boolean;
   /** State of a service's ledger, for metrics. */
   state?(): LedgerState;
-  /** Records the accesses passed to `record` so far, without waiting for a disk that does not respond. */
+  /** Writes all accesses that were passed to `record`. Does not wait for a disk that does not respond. */
   close(): Promise<void>;
 }
 
 export interface LedgerState {
-  /** Number of files found damaged or missing since the service started, and replaced by new files. */
+  /** Number of damaged or missing files that were replaced since the service started. */
   readonly replacedFiles: number;
-  /** Approximate number of accesses that fit when the disk is full; undefined before the first access. */
+  /** Approximate number of accesses for which space is reserved; undefined before the first access. */
   readonly reservedAccesses: number | undefined;
 }
 
-// Accesses without a key, by a user of this machine through a command or the desk
-
-/** @param user name for the ledger @param access the data read, and further properties of the access */
+/** @param user name for the ledger */
 export const accessByUser = (
   clock: Clock,
   user: string,
-  access: Pick<AccessRecord, 'route' | 'fields' | 'subject'> & Partial<AccessRecord>,
+  access: Pick<AccessRecord, 'route' | 'fields' | 'subject'>,
 ): AccessRecord => ({
   timeMs: clock.now(),
   requestId: randomUUID(),

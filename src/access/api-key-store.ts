@@ -1,4 +1,4 @@
-/** Stores API keys in a separate file, so that a key can be disabled during a long import. */
+/** Stores API keys in their own file, so that an operator can disable a key during a long import. */
 
 import type { Connection } from '../sqlite/connection.ts';
 import type { EndOfIteration } from '../sqlite/group-commit.ts';
@@ -8,36 +8,35 @@ import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
 import { toStorageError } from '../sqlite/sqlite-errors.ts';
 import { type Storage, type StorageUse, waitMsFor } from '../sqlite/storage.ts';
 import { DAY_SECONDS } from '../values/date-time.ts';
-import type { ApiKey, ApiKeyValues, Scope } from './api-keys.ts';
+import { type ApiKey, type ApiKeyValues, NEW_KEY } from './api-keys.ts';
 
-/** Secret of a key, of which only the SHA-256 hash is stored. */
+/** Stored parts of a secret: its SHA-256 hash and its beginning. */
 export interface KeySecret {
   readonly hash: Uint8Array;
   readonly prefix: string;
 }
 
-/** Number of a key's requests of one kind and name. */
 export interface KeyUse {
   readonly keyId: number;
   /**
-   * `admitted` counts all admitted requests, `deprecated` the admitted requests with a deprecated feature,
-   * and `refused` the refusals of the last day.
+   * `admitted`: all admitted requests. `deprecated`: admitted requests that use a deprecated feature.
+   * `refused`: refused requests of the last day.
    */
   readonly kind: 'admitted' | 'deprecated' | 'refused';
-  /** Deprecated feature, such as `GET /api/v1/things, parameter old`; reason of a refusal; or empty. */
+  /** Deprecated feature, such as `GET /api/v1/things, parameter old`, or reason of the refusals, or empty. */
   readonly name: string;
   readonly requests: number;
   /** Epoch seconds of the last request. */
   readonly lastAt: number;
 }
 
-// Uses of keys, counted in memory and written at intervals for all keys together
+// Uses of keys, which are counted in memory and stored at intervals
 
-/** Interval between writes, because a commit costs a disk write and invalidates caches of other processes. */
+/** Interval between commits. Each commit costs a disk write and invalidates the caches of other processes. */
 const WRITE_MS = 60_000;
 const HOUR_SECONDS = 3_600;
 
-/** Refusals are counted by the hour, so that old ones can be omitted. Other uses have hour 0. */
+/** `hour`: for refusals, the hours since the epoch, so that old refusals can be deleted; otherwise 0. */
 type UseRow = [
   keyId: number,
   kind: KeyUse['kind'],
@@ -62,8 +61,8 @@ function openKeyUses(db: Connection) {
   const removeOld = db.prepare<[number]>("DELETE FROM key_uses WHERE kind = 'refused' AND hour <= ?");
   const dayBefore = (seconds: number): number => hourOf(seconds - DAY_SECONDS);
   /**
-   * Uses by key id, then by kind, hour and name as one text. The text is empty for admitted requests, nearly
-   * all, because that costs nothing to build.
+   * Uses by key id, then by a text of kind, hour and name. The text is empty for admitted requests: these are
+   * nearly all requests, and an empty text costs nothing to build.
    */
   const unwritten = new Map<number, Map<string, UseRow>>();
   let timer: NodeJS.Timeout | undefined;
@@ -85,7 +84,7 @@ function openKeyUses(db: Connection) {
       });
       unwritten.clear();
     } catch (error) {
-      // A command has locked the database, or the disk is full. The counts wait for the next write.
+      // A command has locked the database, or the disk is full. The counts are stored later.
       if (toStorageError(error) === undefined) throw error;
       schedule();
     }
@@ -122,29 +121,10 @@ function openKeyUses(db: Connection) {
 
 const hourOf = (seconds: number): number => Math.floor(seconds / HOUR_SECONDS);
 
-/** Maximum number of cached entries. A larger cache is emptied. */
+/** Maximum number of entries in a cache. A full cache is emptied. */
 const MAX_CACHED = 1_000;
 
-const COLUMNS = [
-  'name',
-  'scopes',
-  'allowed_addresses',
-  'allowed_hosts',
-  'is_lookup_only',
-  'may_export',
-  'cooperatives',
-  'purpose',
-  'requires_purpose',
-  'per_hour',
-  'per_day',
-  'is_active',
-  'expires_at',
-] as const;
-
-type KeyColumns = { readonly [column in (typeof COLUMNS)[number]]: string | number | null };
-type KeyRow = KeyColumns & { readonly id: number; readonly created_at: number; readonly updated_at: number };
-
-const toColumns = (key: ApiKeyValues & { readonly isActive: boolean }): KeyColumns => ({
+const toColumns = (key: ApiKeyValues & { readonly isActive: boolean }) => ({
   name: key.name,
   scopes: JSON.stringify(key.scopes),
   allowed_addresses: JSON.stringify(key.allowedAddresses),
@@ -160,20 +140,25 @@ const toColumns = (key: ApiKeyValues & { readonly isActive: boolean }): KeyColum
   expires_at: key.expiresAt,
 });
 
+type KeyColumns = ReturnType<typeof toColumns>;
+type KeyRow = KeyColumns & { readonly id: number; readonly created_at: number; readonly updated_at: number };
+
+const COLUMNS = Object.keys(toColumns({ ...NEW_KEY, isActive: true }));
+
 const toKey = (row: KeyRow, prefixes: readonly string[]): ApiKey => ({
   id: row.id,
-  name: row.name as string,
-  scopes: JSON.parse(row.scopes as string) as Scope[],
-  allowedAddresses: JSON.parse(row.allowed_addresses as string) as string[],
-  allowedHosts: JSON.parse(row.allowed_hosts as string) as string[],
+  name: row.name,
+  scopes: JSON.parse(row.scopes),
+  allowedAddresses: JSON.parse(row.allowed_addresses),
+  allowedHosts: JSON.parse(row.allowed_hosts),
   isLookupOnly: row.is_lookup_only === 1,
   mayExport: row.may_export === 1,
-  cooperatives: JSON.parse((row.cooperatives as string | null) ?? 'null') as number[] | null,
-  purpose: row.purpose as string | null,
+  cooperatives: row.cooperatives === null ? null : JSON.parse(row.cooperatives),
+  purpose: row.purpose,
   requiresPurpose: row.requires_purpose === 1,
-  limits: { perHour: row.per_hour as number, perDay: row.per_day as number },
+  limits: { perHour: row.per_hour, perDay: row.per_day },
   isActive: row.is_active === 1,
-  expiresAt: row.expires_at as number | null,
+  expiresAt: row.expires_at,
   prefixes,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
@@ -233,18 +218,18 @@ interface CachedKey {
 }
 
 /**
- * Opens a cache of keys by the hash of a secret. Entries are valid until SQLite's data version shows a commit
- * by another connection; changes on this connection clear the cache. Entries never expire by age, because the
- * very next request must notice a disabled key.
+ * Returns a cache of keys by the hash of a secret. Commits of other connections, which SQLite's data version
+ * shows, and changes on this connection clear the cache. Entries do not expire by age, because the next
+ * request after a key is disabled must already be refused.
  */
 function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
   const keys = new Map<string, CachedKey>();
-  // Unknown secrets are cached too, because programs with a wrong key retry often. The separate cache keeps a
-  // flood of wrong secrets from evicting valid keys.
+  // Unknown secrets are cached too, because programs with a wrong key retry often. Their cache is separate, so
+  // that many wrong secrets do not displace valid keys.
   const unknown = new Set<string>();
   let cachedVersion = -1;
-  // The version is read once per event-loop iteration, because all requests of an iteration have arrived
-  // before it begins.
+  // The version is read once in an event-loop iteration, because all requests that the iteration handles have
+  // arrived before the iteration began.
   let isRevalidated = false;
 
   const expire = (): void => {
@@ -283,8 +268,8 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
     list,
 
     /**
-     * Finds the key of a secret, even a disabled or expired key. A secret that has ended finds no key. If a
-     * rotation ends the secret before the key, `expiresAt` is the end of the secret.
+     * Finds the key of a secret that has not ended. The key may be disabled or expired. If the secret ends
+     * before the key, because of a rotation, `expiresAt` is the end of the secret.
      * @param hash SHA-256 of the entire key in hexadecimal
      */
     findBySecret(hash: string, nowSeconds: number): ApiKey | undefined {
@@ -343,9 +328,9 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
         return find(id, nowSeconds);
       }),
 
-    /** Counts a request in memory without waiting. The count is stored within a minute, or by `close`. */
+    /** Counts a request in memory. The count is stored within a minute, or by `close`. */
     countUse: uses.count,
-    /** Returns the stored counts, by key, kind and name. */
+    /** Returns the stored counts, ordered by key, kind and name. */
     uses: uses.list,
 
     close(): void {
@@ -358,7 +343,7 @@ function createStore(db: Connection, scheduler: EndOfIteration) {
 export type ApiKeyStore = ReturnType<typeof createStore>;
 
 export interface ApiKeysOptions {
-  /** Milliseconds for which a change may wait for another process. The server only adds counts. */
+  /** Milliseconds for which a change may wait for another process. */
   readonly waitMs: number;
   readonly create: boolean;
   readonly scheduler: EndOfIteration;
@@ -376,8 +361,8 @@ export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeys
 }
 
 /**
- * @param use `serve` (find keys by secret on each request) and `issue` (change keys by command) create a
- *   missing file; `manage` (change keys by command) requires the file
+ * @param use `serve`, for a service, and `issue`, for a command that adds a key, create a missing file;
+ *   `manage`, for all other commands, requires the file
  * @throws StorageError
  */
 export const openKeys = (storage: Storage, use: StorageUse): ApiKeyStore =>
@@ -387,5 +372,5 @@ export const openKeys = (storage: Storage, use: StorageUse): ApiKeyStore =>
     scheduler: storage.scheduler,
   });
 
-/** True if the file of keys exists. A service also creates the file. */
+/** True if the file of keys exists: a key was issued, or a service has started. */
 export const hasKeys = ({ location }: Storage): boolean => exists(keysFileOf(location));

@@ -3,9 +3,7 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DAY_SECONDS } from '../values/date-time.ts';
 import { FieldError } from '../values/errors.ts';
-import type { RateLimits } from './rate-limiter.ts';
-
-// Visibility of the rows of all cooperatives, or of some cooperatives
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR, type RateLimits } from './rate-limiter.ts';
 
 /** Ids of the cooperatives whose rows are visible; null for all. */
 export type Visible = readonly number[] | null;
@@ -43,7 +41,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Permissions of each scope, for the documents. */
+/** Permissions of each scope, as the documents show them. */
 export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
   'cooperatives:read': 'reads cooperatives',
   'cooperatives:write': 'creates and changes cooperatives',
@@ -72,9 +70,9 @@ export interface ApiKeyValues {
   readonly isLookupOnly: boolean;
   /** True if the key may also export all data that its scopes allow it to read. */
   readonly mayExport: boolean;
-  /** Cooperatives of the key. For the key, rows of other cooperatives do not exist. */
+  /** Cooperatives whose rows the key sees. Requests of the key are answered as if other rows did not exist. */
   readonly cooperatives: Visible;
-  /** Purpose to record with accesses by the key, unless the request states a purpose; null for none. */
+  /** Purpose that the ledger records if a request states none; null for no purpose. */
   readonly purpose: string | null;
   /** True if each request for personal data must state a purpose. */
   readonly requiresPurpose: boolean;
@@ -83,8 +81,10 @@ export interface ApiKeyValues {
   readonly expiresAt: number | null;
 }
 
-/** Default values of a new key. */
-export const UNRESTRICTED: Omit<ApiKeyValues, 'name' | 'scopes' | 'limits'> = {
+/** Values of a key before the operator has chosen any: a key without restrictions and without scopes. */
+export const NEW_KEY: ApiKeyValues = {
+  name: '',
+  scopes: [],
   allowedAddresses: [],
   allowedHosts: [],
   isLookupOnly: false,
@@ -92,13 +92,14 @@ export const UNRESTRICTED: Omit<ApiKeyValues, 'name' | 'scopes' | 'limits'> = {
   cooperatives: null,
   purpose: null,
   requiresPurpose: false,
+  limits: { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY },
   expiresAt: null,
 };
 
 export interface ApiKey extends ApiKeyValues {
   readonly id: number;
   readonly isActive: boolean;
-  /** Visible prefixes of the currently valid secrets: two during the overlap of a rotation. */
+  /** Beginnings of the valid secrets: two during the overlap of a rotation. */
   readonly prefixes: readonly string[];
   /** Epoch seconds. */
   readonly createdAt: number;
@@ -133,14 +134,14 @@ export function issueSecret(): { text: string; hash: Uint8Array; prefix: string 
   return { text, hash: hash('sha256', text, 'buffer'), prefix: prefixOf(text) };
 }
 
-/** Returns a hexadecimal hash for lookups, four times as fast to compute and look up as a buffer. */
+/** Returns a hash as hexadecimal text, which takes a quarter of the time of a buffer in lookups. */
 export const hashKeyAsText = (key: string): string => hash('sha256', key, 'hex');
 
-/** True if the text has the format and checksum of a key, so that a typo needs no lookup in the store. */
+/** True if the text has the format and checksum of a key. A mistyped key then needs no lookup in the store. */
 export const isApiKey = (text: string): boolean =>
   API_KEY.test(text) && text.endsWith(checksum(text.slice(0, -CHECK_CHARACTERS)));
 
-/** Returns the part of a key that may be shown and stored. */
+/** Returns the beginning of a key, which may be shown and stored. */
 export const prefixOf = (key: string): string => key.slice(0, PREFIX_CHARACTERS);
 
 function checksum(text: string): string {
@@ -153,9 +154,7 @@ function checksum(text: string): string {
   return digits;
 }
 
-// Reasons of refusals by key or rate limit: one word each, for the log, metrics and `keys`
-
-/** Meaning of each reason, as the documents show it. */
+/** Reasons to refuse a request of a key, as the log, metrics and `keys` name them, with their meanings. */
 export const REFUSALS = {
   missing_key: 'the request has no `Authorization: Bearer` header',
   malformed_header: 'no key follows `Bearer`, or the key contains spaces',
@@ -175,8 +174,6 @@ export const REFUSALS = {
 } as const;
 
 export type Refusal = keyof typeof REFUSALS;
-
-// Texts of clients that the access ledger records
 
 const MAX_STATED = 200;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;

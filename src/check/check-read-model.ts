@@ -21,11 +21,11 @@ const TABLES = [
   ['savings', 'savings_accounts'],
 ] as const satisfies [ReadModelColumn, string][];
 
-/** Counts members whose read model is stale or in another format, so that lookups must compute it. */
+/** Counts members whose read model is stale or has an old format. Lookups of these members are slower. */
 export const countOutOfDate = (db: Connection, { version }: ReadModelFormat): number =>
   db.count(`members WHERE ${IS_OUT_OF_DATE}`, { version });
 
-/** Returns a description of the first wrong column. Skips columns that lookups compute anyway. */
+/** Returns a description of the first wrong column. Ignores columns that lookups do not use. */
 export function findWrongColumn(db: Connection, { version, zone }: ReadModelFormat): string | undefined {
   for (const [column, table] of TABLES) {
     const without = db.value<number | undefined>(
@@ -69,6 +69,6 @@ export function findWrongColumn(db: Connection, { version, zone }: ReadModelForm
   return undefined;
 }
 
-/** Formats a summary as text, so that a bigint and a number with the same value compare as equal. */
+/** Formats a summary as text, in which a bigint equals a number with the same value. */
 const toText = ({ entriesCount, totalGrams, lastDeliveryAt }: ProductionSummary): string =>
   `${entriesCount} ${totalGrams} ${lastDeliveryAt}`;

@@ -40,9 +40,9 @@ export interface Finding {
   readonly value?: string;
 }
 
-const finding = (check: string, faults: readonly string[]): Finding => ({
+const finding = (check: string, fault: string | undefined): Finding => ({
   check,
-  fault: faults.length === 0 ? null : `wrong: ${faults.join(', ')}`,
+  fault: fault === undefined ? null : `wrong: ${fault}`,
 });
 
 const counted = (check: string, count: number): Finding => ({ check, fault: null, value: String(count) });
@@ -71,7 +71,7 @@ const LOAN_CHECKS: readonly CountCheck[] = [
   },
 ];
 
-/** Checks that replaced national IDs and merged members lead to rows. No query returns a national ID. */
+/** Checks that the current value of each replaced national ID, and of each merged member, exists. */
 const REDIRECT_CHECKS: readonly CountCheck[] = [
   {
     name: 'replaced national IDs',
@@ -95,7 +95,7 @@ const ROWS = TABLES.map(
     `WHEN '${entity}' THEN (SELECT count(*) FROM ${table} WHERE id BETWEEN r.first_row AND r.last_row)`,
 );
 
-/** Checks that the journal agrees with the rows, some of which may have been removed since. */
+/** Checks that the journal agrees with the rows. Rows of an operation may have been removed since. */
 const OPERATION_CHECKS: readonly CountCheck[] = [
   {
     name: 'rows of imports',
@@ -118,17 +118,15 @@ const OPERATION_CHECKS: readonly CountCheck[] = [
   },
 ];
 
-// Events: complete sequence and valid rows
-
 const UPDATED = EVENT_ACTIONS.indexOf('updated');
-/** SQL WHEN clauses with the lowest invalid bit mask of each entity: one bit above its last field. */
+/** SQL WHEN clauses with the lowest invalid bit mask of each entity. */
 const BEYOND_FIELDS = EVENT_ENTITIES.map(
   (entity, i) => `WHEN ${i} THEN ${2 ** EVENT_FIELDS[entity].length}`,
 ).join(' ');
 
-/** SQL list of table names, in the order of the event types. */
+/** SQL list of the names of tables, in the order of the event types. */
 const ENTITIES = EVENT_ENTITIES.map((entity) => `'${entity}s'`).join(', ');
-/** Tables whose changes are events of the member, who may have been merged or moved since. */
+/** Tables whose changes are events of a member, who may have been merged or moved since. */
 const PARTS = "'production', 'savings'";
 /** SQL condition: the change `c` is recent enough to have an event, but has none. */
 const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIMIT 1), 0)
@@ -136,7 +134,7 @@ const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence L
     AND iif(c.entity IN (${PARTS}), e.type = ${typeCode('member', 'updated')}, e.row_id = c.row_id
       AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity))`;
 
-/** SELECT of the newest change over HTTP. The `+` keeps SQLite from an index that would read all changes. */
+/** SELECT of the newest change over HTTP. With an index on `entity`, SQLite would read all changes: hence `+`. */
 const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES}, ${PARTS})
   ORDER BY id DESC LIMIT 1`;
 
@@ -171,9 +169,7 @@ export const EVENT_CHECKS: readonly CountCheck[] = [
   },
 ];
 
-// Indexes of names: each must contain exactly the words of all names
-
-/** Schema of a temporary index, which is built from all names and compared with the stored index. */
+/** Schema of a temporary index of all names, with which the stored index of names is compared. */
 const EXPECTED = {
   applicationId: 1,
   migrations: [
@@ -184,7 +180,7 @@ const EXPECTED = {
 
 type Instance = readonly [word: string, id: number];
 
-/** Iterates over all words of an index, each with the id of a row that contains the word, in order. */
+/** Iterates over all words of an index, in order, each with the id of a row that contains the word. */
 const wordsIn = (db: Connection, words: string): IterableIterator<Instance> =>
   db.raw.prepare(`SELECT term, doc FROM ${words}`).raw().iterate() as IterableIterator<Instance>;
 
@@ -204,7 +200,7 @@ function firstDifference(
   }
 }
 
-/** Returns the id of the first row that has a missing or superfluous word in the index. */
+/** Returns the id of the first row of which the index lacks a word or has a wrong word. */
 function firstWrong(registry: Connection, index: string, condition: string): number | undefined {
   const temporary = openTemporary(EXPECTED, { tempStore: 'FILE' });
   try {
@@ -224,7 +220,7 @@ export function checkNames(registry: Connection): Finding[] {
   const isNamed = `id < min(${from ?? 'id + 1'}, ${nextSql('members')})`;
   const missing = from === undefined ? 0 : registry.count('member_names_source WHERE id >= ?', [from]);
   const check = (table: string, id: number | undefined) =>
-    finding(`names of ${table}`, id === undefined ? [] : [`index of row ${id}`]);
+    finding(`names of ${table}`, id === undefined ? undefined : `index of row ${id}`);
   return [
     counted('names not indexed yet', missing),
     check('members', firstWrong(registry, 'member_names', isNamed)),
@@ -265,7 +261,7 @@ function checkFile(
     return withDatabase(
       file,
       { readOnly: true, schema, waitMs: WAIT_MS.command, tempStore: 'FILE' },
-      // A single transaction, so that all checks see the same state of the file.
+      // All checks see the same state of the file, because they run in one transaction.
       (db) =>
         db.transaction.deferred(() => {
           const integrity = checkIntegrity(db);
@@ -281,20 +277,16 @@ function checkFile(
 }
 
 function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
-  const wrongColumn = findWrongColumn(registry, format);
   return [
-    ...AGREEMENTS.map(({ name, sql }) => {
-      const row = registry.row(sql);
-      return finding(name, row === undefined ? [] : [JSON.stringify(row)]);
-    }),
+    ...AGREEMENTS.map(({ name, sql }) => finding(name, JSON.stringify(registry.row(sql)))),
     counted('read model out of date', countOutOfDate(registry, format)),
-    finding('read model', wrongColumn === undefined ? [] : [wrongColumn]),
+    finding('read model', findWrongColumn(registry, format)),
     ...checkNames(registry),
     ...COUNTED.map((table) => counted(`rows of ${table}`, registry.count(table))),
   ];
 }
 
-/** Compares the erasures recorded in the registry with the file of erasures. */
+/** Compares the erasures in the registry with those in the file of erasures. */
 function checkErasures(registry: Connection, file: string): Finding[] {
   const erasures = readErasures(registry);
   const compare = (saved: Erasures): Finding => {
@@ -303,7 +295,8 @@ function checkErasures(registry: Connection, file: string): Finding[] {
       ...(missing === 0 ? [] : [`${missing} are only in the registry`]),
       ...(unknown === 0 ? [] : [`${unknown} are only in the file of erasures`]),
     ];
-    return { ...finding('hashes of erased persons', faults), value: String(erasures.erasedAt.size) };
+    const fault = faults.length === 0 ? undefined : faults.join(', ');
+    return { ...finding('hashes of erased persons', fault), value: String(erasures.erasedAt.size) };
   };
   if (!hasTables(file)) return [compare({ secrets: [], erasedAt: new Map() })];
   return checkFile('erasures', file, ERASURES_SCHEMA, (db) => [compare(readErasures(db))]);
@@ -329,7 +322,7 @@ function checkForm(name: string, db: Connection): Finding[] {
   ];
 }
 
-/** Returns `ok` or a description of the damage. SQLite throws for some damage instead of returning it. */
+/** Returns `ok` or a description of the damage. SQLite reports some kinds of damage by an error. */
 function checkIntegrity(db: Connection): string {
   try {
     return db.raw.pragma('integrity_check(1)', { simple: true }) as string;

@@ -5,13 +5,13 @@ import {
   type ApiKey,
   type ApiKeyValues,
   issueSecret,
+  NEW_KEY,
   parseOverlap,
   parseStated,
   SCOPES,
   type Scope,
-  UNRESTRICTED,
 } from '../access/api-keys.ts';
-import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR, MAX_LIMIT } from '../access/rate-limiter.ts';
+import { MAX_LIMIT } from '../access/rate-limiter.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
 import { parseAddressBlocks } from '../values/address-blocks.ts';
 import { DAY_SECONDS, parseDate, parseDateTime, startOfDay, type TimeZone } from '../values/date-time.ts';
@@ -129,7 +129,7 @@ function parseChanges(
     purpose: read('purpose', parseStated, null),
     requiresPurpose: changes.requiresPurpose,
     limits: {
-      ...(stored?.limits ?? { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY }),
+      ...(stored ?? NEW_KEY).limits,
       ...onlyGiven({
         perHour: read('perHour', parseRequestLimit),
         perDay: read('perDay', parseRequestLimit),
@@ -222,7 +222,7 @@ export function createKeys({
   return {
     /** @returns id, warnings, and the secret, which is never shown again */
     create(newKey: NewKey) {
-      const values = { ...UNRESTRICTED, ...parseChanges(newKey, undefined, now(), zone) } as ApiKeyValues;
+      const values = { ...NEW_KEY, ...parseChanges(newKey, undefined, now(), zone) };
       const secret = issueSecret();
       return { ...withWarnings(openKeys().create(values, secret, now())), secret: secret.text };
     },

@@ -4,12 +4,11 @@ import { type ApiKeyStore, hasKeys, type KeyUse, openKeys } from '../access/api-
 import {
   type ApiKey,
   type ApiKeyValues,
+  NEW_KEY,
   SCOPE_MEANINGS,
   SCOPES,
   stateOfKey,
-  UNRESTRICTED,
 } from '../access/api-keys.ts';
-import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../access/rate-limiter.ts';
 import { fields, form, type InputOptions, input, select, table } from '../desk/parts.ts';
 import type { Action, Answer, Form, Screen, Visit } from '../desk/screen.ts';
 import { sayAtDesk } from '../entering/row-form.ts';
@@ -31,13 +30,6 @@ const BOXES = ['isLookupOnly', 'mayExport', 'requiresPurpose'] as const;
 type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & {
   readonly [box in (typeof BOXES)[number]]: boolean;
 } & { readonly scopes: readonly string[] };
-
-const NEW_KEY: ApiKeyValues = {
-  ...UNRESTRICTED,
-  name: '',
-  scopes: [],
-  limits: { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY },
-};
 
 /** Returns the last day of a key; `expiresAt` is the first instant after it. */
 const lastDay = (expiresAt: number | null, zone: TimeZone): string =>

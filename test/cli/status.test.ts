@@ -4,7 +4,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeys } from '../../src/access/api-key-store.ts';
-import { type ApiKey, UNRESTRICTED } from '../../src/access/api-keys.ts';
+import { type ApiKey, NEW_KEY } from '../../src/access/api-keys.ts';
 import { findIssues } from '../../src/health/issues.ts';
 import type { RegistryStatus, StatusFacts } from '../../src/health/registry-status.ts';
 import { openRegistry } from '../../src/open-registry.ts';
@@ -146,7 +146,7 @@ test('a registry without keys and imports has a status; --json has the facts', a
 
 const NOW = 1_000_000_000;
 const KEY: ApiKey = {
-  ...UNRESTRICTED,
+  ...NEW_KEY,
   id: 3,
   name: 'Bank',
   scopes: ['webhooks:receive'],

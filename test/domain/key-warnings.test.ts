@@ -1,11 +1,11 @@
 /** Which keys make no sense: what `keys create` and `keys update` warn of. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiKeyValues, UNRESTRICTED } from '../../src/access/api-keys.ts';
+import { type ApiKeyValues, NEW_KEY } from '../../src/access/api-keys.ts';
 import { warningsOf } from '../../src/keys/key-operations.ts';
 
 const KEY: ApiKeyValues = {
-  ...UNRESTRICTED,
+  ...NEW_KEY,
   name: 'Bank',
   scopes: ['members:read'],
   limits: { perHour: 10, perDay: 10 },

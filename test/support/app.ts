@@ -5,13 +5,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import {
-  type ApiKeyValues,
-  issueSecret,
-  SCOPES,
-  type Scope,
-  UNRESTRICTED,
-} from '../../src/access/api-keys.ts';
+import { type ApiKeyValues, issueSecret, NEW_KEY, SCOPES, type Scope } from '../../src/access/api-keys.ts';
 import { type ComposedRegistry, composeRegistry, type RegistryDependencies } from '../../src/compose.ts';
 import { serveExports } from '../../src/export/export-routes.ts';
 import type { ServerTimeouts } from '../../src/http/server/server.ts';
@@ -140,7 +134,7 @@ export async function startApp(
   function issue(scopes: readonly Scope[], more: Partial<ApiKeyValues> = {}): { id: number; key: string } {
     const secret = issueSecret();
     const values: ApiKeyValues = {
-      ...UNRESTRICTED,
+      ...NEW_KEY,
       name: 'test',
       scopes,
       mayExport: true,

@@ -224,8 +224,8 @@ interface CachedKey {
  */
 function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
   const keys = new Map<string, CachedKey>();
-  // Unknown secrets are cached too, because programs with a wrong key retry often. Their cache is separate, so
-  // that many wrong secrets do not displace valid keys.
+  // Unknown secrets are cached too, because programs with a wrong key retry often. Their cache is separate:
+  // many wrong secrets must not displace valid keys.
   const unknown = new Set<string>();
   let cachedVersion = -1;
   // The version is read once in an event-loop iteration, because all requests that the iteration handles have

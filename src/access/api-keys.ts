@@ -70,7 +70,7 @@ export interface ApiKeyValues {
   readonly isLookupOnly: boolean;
   /** True if the key may also export all data that its scopes allow it to read. */
   readonly mayExport: boolean;
-  /** Cooperatives whose rows the key sees. Requests of the key are answered as if other rows did not exist. */
+  /** Cooperatives whose rows the key sees. Responses to the key treat all other rows as missing. */
   readonly cooperatives: Visible;
   /** Purpose that the ledger records if a request states none; null for no purpose. */
   readonly purpose: string | null;
@@ -137,7 +137,7 @@ export function issueSecret(): { text: string; hash: Uint8Array; prefix: string 
 /** Returns a hash as hexadecimal text, which takes a quarter of the time of a buffer in lookups. */
 export const hashKeyAsText = (key: string): string => hash('sha256', key, 'hex');
 
-/** True if the text has the format and checksum of a key. A mistyped key then needs no lookup in the store. */
+/** True if the text has the format and checksum of a key. Other texts need no lookup in the store. */
 export const isApiKey = (text: string): boolean =>
   API_KEY.test(text) && text.endsWith(checksum(text.slice(0, -CHECK_CHARACTERS)));
 

@@ -134,7 +134,10 @@ const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence L
     AND iif(c.entity IN (${PARTS}), e.type = ${typeCode('member', 'updated')}, e.row_id = c.row_id
       AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity))`;
 
-/** SELECT of the newest change over HTTP. With an index on `entity`, SQLite would read all changes: hence `+`. */
+/**
+ * SELECT of the newest change over HTTP. Without the `+`, SQLite would use an index by entity, and read all
+ * changes.
+ */
 const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES}, ${PARTS})
   ORDER BY id DESC LIMIT 1`;
 

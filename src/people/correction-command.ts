@@ -35,7 +35,8 @@ import {
   type CorrectionName,
   type CorrectionStore,
   openCorrections,
-  parsersOf,
+  parseDay,
+  parseMemberCode,
   prepareCorrection,
 } from './corrections/correction-store.ts';
 import type { AgreedOptions } from './corrections/run-correction.ts';
@@ -355,10 +356,10 @@ function declareCorrection(command: Command, context: CliContext, declared: Corr
   );
 }
 
-// Commander must not parse these values: its errors repeat a wrong value, which may be a mistyped national ID.
+// Commander must not parse these values: its errors repeat a wrong value, which may be a mistyped national
+// ID.
 function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap<string, string>) {
   const textOf = (name: string) => texts.get(name) ?? '';
-  const parsers = parsersOf(run.zone, run.now);
   function accept<T>(name: string, value: T | FieldError): T {
     if (!(value instanceof FieldError)) return value;
     throw new CommandError(EXIT.usage, `${asks[name]?.[0].split(' ')[0]}: ${value.message}`);
@@ -373,8 +374,8 @@ function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap
     member: (name: string) => findMemberId(run, textOf(name)),
     optionalMember: (name: string) => (texts.has(name) ? findMemberId(run, textOf(name)) : undefined),
     code: (name: string) => parseCode(textOf(name)),
-    memberCode: (name: string) => accept(name, parsers.memberCode(textOf(name))),
-    day: (name: string) => accept(name, parsers.day(textOf(name))),
+    memberCode: (name: string) => accept(name, parseMemberCode(textOf(name))),
+    day: (name: string) => accept(name, parseDay(textOf(name), run.zone, run.now)),
   };
 }
 

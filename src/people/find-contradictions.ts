@@ -15,8 +15,8 @@ import {
   gravelyContradict,
 } from './likeness.ts';
 
-// An acceptance is a correction that confirms a person in spite of conflicts. The acceptance is valid until it
-// is undone, or until a compared value changes.
+// An acceptance is a correction that confirms a person in spite of conflicts. It is valid until it is undone,
+// or until a compared value changes.
 
 const ACCEPTANCE_KIND = 'duplicates_same_person';
 

@@ -1,6 +1,6 @@
 /**
- * Finds members who may be one person. Three passes select pairs, and people/likeness.ts scores each pair. The
- * time of a pass grows more slowly than the square of the number of members.
+ * Finds members who may be one person. Three passes select pairs, and people/likeness.ts scores each pair.
+ * No pass compares every member with every other member.
  */
 
 import { CROWD, nameKeyOf, wordsOf } from '../import/checks/compare-people.ts';
@@ -74,9 +74,9 @@ const readDismissed = (db: Connection): ReadonlyMap<string, number> =>
       .map(({ id, one, other }) => [personPair(one, other), id]),
   );
 
-// National IDs that are one slip apart: one digit differs, or two adjacent digits are swapped. The code leaves
-// out three adjacent places at a time, at eight positions, and compares the remaining places. Each slip is
-// within the three places of at least one position.
+// National IDs that are one slip apart: one digit differs, or two adjacent digits are swapped. The code below
+// leaves out three adjacent places, at each of eight positions, and compares the remaining places. Every slip
+// is within the three places of some position.
 
 const DIGITS = 16;
 /** Odd multiplier with irregular bits, for hashing. */

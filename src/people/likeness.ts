@@ -22,7 +22,7 @@ export interface Likeness {
   readonly reasons: readonly string[];
 }
 
-/** Minimum score for a review. A lower score means too much evidence against the pair. */
+/** Minimum score. Pairs with a lower score are not shown. */
 const LEAST_SCORE = 40;
 
 /** True if both texts consist of the same digits, so that digits were swapped, not mistyped. */
@@ -77,7 +77,7 @@ const yearOf = (date: string | null): string | null => date?.slice(0, 4) ?? null
 const DIFFERENT_GENDERS = 'different genders';
 const DIFFERENT_NAMES = 'names without a common word';
 
-/** Returns conflicts between two memberships of supposedly one person, without personal data. */
+/** Names the conflicts between two memberships that may belong to one person, without personal data. */
 export const contradictionsOf = (one: Described, other: Described): readonly string[] =>
   wordsFor([
     [differ(one.dateOfBirth, other.dateOfBirth), 'different dates of birth'],
@@ -87,8 +87,9 @@ export const contradictionsOf = (one: Described, other: Described): readonly str
   ]);
 
 /**
- * Returns conflicts between two memberships with one national ID, only for values that are rarely mistyped or
- * changed. Only years of birth are compared, since unknown days of birth are often registered as 1 January.
+ * Names the conflicts between two memberships with one national ID, in values that rarely change and are
+ * rarely mistyped. Only years of birth are compared, because an unknown day of birth is often registered as
+ * 1 January.
  */
 export const gravelyContradict = (one: Described, other: Described): readonly string[] =>
   wordsFor([
@@ -97,7 +98,8 @@ export const gravelyContradict = (one: Described, other: Described): readonly st
     [!haveCommonWord(one.fullName, other.fullName), DIFFERENT_NAMES],
   ]);
 
-const wordsFor = (facts: readonly (readonly [holds: boolean, words: string])[]): string[] =>
+/** Returns the words of the facts that hold. */
+export const wordsFor = (facts: readonly (readonly [holds: boolean, words: string])[]): string[] =>
   facts.flatMap(([holds, words]) => (holds ? [words] : []));
 
 /** Returns the distinct conflicts of all pairs with one member from each list. */
@@ -154,12 +156,12 @@ const isTypoOf = (one: string, other: string): boolean =>
 
 /** Members who may be one person, registered under two national IDs. */
 export interface LikelyDuplicate extends Likeness {
-  /** The member to remove in a merge: inactive, otherwise with fewer entries, otherwise registered later. */
+  /** Member to merge into `into`: the inactive member, or else the one with fewer entries, or the newer. */
   readonly from: FoundMember;
   readonly into: FoundMember;
 }
 
-/** Groups excluded from the comparison because too many members share a value. */
+/** Groups of members that are not compared, because too many members share a value. */
 export interface Crowd {
   readonly shared: 'phone' | 'name';
   /** Number of shared phones, or of shared names with dates of birth. */
@@ -168,11 +170,11 @@ export interface Crowd {
 }
 
 export interface LikelyDuplicates {
-  /** Most likely first; one pair of memberships for any two people. */
+  /** The most likely pair first. Two people appear only once, even if they share several cooperatives. */
   readonly pairs: readonly LikelyDuplicate[];
-  /** Number of the least likely pairs, omitted beyond the limit. A pair may count once per pass. */
+  /** Number of pairs that exceed the limit, the least likely ones. A pair may be counted several times. */
   readonly dropped: number;
-  /** Number of pairs omitted because they were confirmed as different people. */
+  /** Number of pairs that are omitted because an operator has set them aside. */
   readonly dismissed: number;
   readonly crowds: readonly Crowd[];
 }
@@ -189,8 +191,8 @@ export interface ContradictoryPerson {
 export interface Contradictions {
   /** Persons with the most contradictions first. */
   readonly persons: readonly ContradictoryPerson[];
-  /** Number of persons omitted because they were confirmed as one person and have not changed since. */
+  /** Number of persons who are omitted because an operator has confirmed them and no value has changed. */
   readonly accepted: number;
-  /** Number of persons omitted beyond the limit. */
+  /** Number of persons who exceed the limit. */
   readonly dropped: number;
 }

@@ -176,13 +176,15 @@ export class EndpointDelivery {
     }
   }
 
-  /** Reads the key. @returns false if the key may not receive messages now */
+  /** Reads the key, and takes over its cooperatives. @returns false if the key may not receive messages */
   private maySee(): boolean {
     const now = nowSeconds(this.context.clock);
     const key = this.context.keys.find(this.endpoint.keyId, now);
     if (key === undefined || findPause(key, now) !== undefined) return false;
-    const isSame = JSON.stringify(key.cooperatives) === JSON.stringify(this.visible);
-    if (!isSame) this.visible = key.cooperatives;
+    if (JSON.stringify(key.cooperatives) !== JSON.stringify(this.visible)) {
+      this.visible = key.cooperatives;
+      this.reader.forget();
+    }
     return true;
   }
 

@@ -46,7 +46,6 @@ export class MessageReader {
   private events: readonly RegistryEvent[] = [];
   /** The undelivered message, cached because counting the events of an import is slow. */
   private pending: Next | undefined;
-  private visible: Visible = null;
 
   constructor(stores: NarrowableStore<ServedRows>, zone: TimeZone) {
     this.stores = stores;
@@ -54,12 +53,11 @@ export class MessageReader {
   }
 
   /**
-   * Finds the next message after the endpoint's position.
+   * Finds the next message after the position.
    * @returns undefined if there are no further events
-   * @throws RegistryError (as a rejection) `gone` if the events after the position are not available
+   * @throws RegistryError (as a rejection) `gone` if the events after the position are no longer stored
    */
   async next(endpoint: WebhookEndpoint, position: FeedPosition, visible: Visible): Promise<Next | undefined> {
-    if (visible !== this.visible) this.forget(visible);
     const { epoch, sequence: after } = position;
     if (this.pending !== undefined && this.pending.position.sequence > after) return this.pending;
     this.pending = undefined;
@@ -80,8 +78,7 @@ export class MessageReader {
   }
 
   /** Clears the caches after a change of the epoch or of the visible cooperatives. */
-  forget(visible: Visible = null): void {
-    this.visible = visible;
+  forget(): void {
     this.events = [];
     this.pending = undefined;
   }

@@ -1,7 +1,7 @@
 /**
- * Declares the corrections and their values (docs/correcting.md), and runs corrections. Commands and the desk
- * read the values in different ways. Each correction is recorded like an import and, except for an erasure,
- * can be undone by its id.
+ * Declares the corrections and their values, and runs corrections (docs/correcting.md). The commands and the
+ * desk each read the values in their own way. Every correction is recorded as an operation, and can be undone
+ * unless it is an erasure.
  */
 
 import type { Subject } from '../../access/access-ledger.ts';
@@ -10,7 +10,7 @@ import type { EntryKind, EntrySelection } from '../../registry/entries.ts';
 import type { Storage } from '../../sqlite/storage.ts';
 import { formatDate, parsePastDate, startOfDay, type TimeZone } from '../../values/date-time.ts';
 import { type Awaitable, FieldError } from '../../values/errors.ts';
-import { MAX_LENGTH, parseNamedCode, parseText } from '../../values/text.ts';
+import { MAX_LENGTH, parseText } from '../../values/text.ts';
 import type { CorrectionResult } from '../correction-result.ts';
 import { acceptContradictions } from '../find-contradictions.ts';
 import { dismissDuplicate } from '../find-duplicates.ts';
@@ -25,7 +25,7 @@ import { type AgreedOptions, type Correction, type Day, runCorrection } from './
 
 interface Values {
   readonly number: string;
-  /** National ID of a person, entered as a number or by naming a membership. */
+  /** National ID of a person, whom the user names by the number or by a membership. */
   readonly holder: string;
   readonly member: number;
   readonly optionalMember: number | undefined;
@@ -67,8 +67,8 @@ export type CorrectionName = keyof typeof CORRECTIONS;
 export type CorrectionStore = ReturnType<typeof openCorrections>;
 
 /**
- * Opens the store. The methods throw a RegistryError `unavailable` if other writers keep the lock or the disk
- * is full.
+ * Opens the store, whose methods throw a RegistryError `unavailable` if other processes keep the database
+ * locked or the disk is full.
  * @throws StorageError `unusable` if there is no registry
  */
 export function openCorrections(storage: Storage, waitMs?: number) {
@@ -89,7 +89,7 @@ export function openCorrections(storage: Storage, waitMs?: number) {
 }
 
 export interface PreparedCorrection {
-  /** Numbers and members named by the correction: all persons that the correction shows. */
+  /** Numbers and members that the correction names, and thus all persons whom it shows. */
   readonly names: Required<Pick<Subject, 'identityCards' | 'memberIds'>>;
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
@@ -126,15 +126,10 @@ export async function prepareCorrection(name: CorrectionName, readers: Readers):
   };
 }
 
-/**
- * Returns the parsers that commands and the desk share.
- * @param nowSeconds the present, in epoch seconds, since days must not be in the future
- */
-export const parsersOf = (zone: TimeZone, nowSeconds: number) => ({
-  code: parseNamedCode,
-  memberCode: (text: string) => parseText(text, MAX_LENGTH.memberCode),
-  day(text: string): Day | FieldError {
-    const date = parsePastDate(text, formatDate(nowSeconds, zone));
-    return date instanceof FieldError ? date : { date, startsAt: startOfDay(date, zone) };
-  },
-});
+export const parseMemberCode = (text: string): string | FieldError => parseText(text, MAX_LENGTH.memberCode);
+
+/** Parses a day that is not in the future. @param nowSeconds epoch seconds */
+export function parseDay(text: string, zone: TimeZone, nowSeconds: number): Day | FieldError {
+  const date = parsePastDate(text, formatDate(nowSeconds, zone));
+  return date instanceof FieldError ? date : { date, startsAt: startOfDay(date, zone) };
+}

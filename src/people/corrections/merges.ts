@@ -17,7 +17,7 @@ import type { Connection } from '../../sqlite/connection.ts';
 import { listFields } from '../../values/declared-fields.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import type { CorrectionRefused } from '../correction-result.ts';
-import { differ } from '../likeness.ts';
+import { type Described, differ, wordsFor } from '../likeness.ts';
 import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './members-move.ts';
 import {
   type Correction,
@@ -28,8 +28,7 @@ import {
   refuse,
 } from './run-correction.ts';
 
-// Merge of all staged pairs at once: the entries of one member go to the other member, and the first is
-// deleted
+// Merge of all staged pairs at once: a member gets the entries of another member, who is then deleted
 
 export interface MemberPair {
   /** Deleted member. */
@@ -38,7 +37,7 @@ export interface MemberPair {
   readonly into: number;
 }
 
-/** Tables of rows that members own directly. Other rows stay with their owners. */
+/** Tables with a column for the member. Rows of other tables belong to a row of these tables. */
 const ENTRIES = TABLES.filter(({ owner }) => owner?.entity === 'members');
 
 /** Inserts the pairs into `temp.pairs`. */
@@ -57,7 +56,7 @@ export const TOUCHED_BY_MERGE: Touched = {
   ),
 };
 
-/** Merges the staged pairs. With IN, SQLite finds the rows by index; with FROM, SQLite scans the table. */
+/** Merges the staged pairs. With UPDATE … FROM instead of IN, SQLite would scan the table. */
 export function mergePairs(db: Connection, correctionId: number): void {
   for (const { table } of ENTRIES) {
     db.exec(`UPDATE main.${table} AS e
@@ -89,14 +88,14 @@ function takeOverValues(db: Connection): void {
       AND p.into_id = m.id AND f.id = p.from_id`);
 }
 
-/** Returns a SELECT of entries of the deleted members that equal an entry of the remaining member. */
+/** Returns a SELECT of entries of the deleted members that are equal to an entry of the remaining member. */
 const equalEntries = (table: string, equal: string): string =>
   `SELECT DISTINCT a.id FROM temp.pairs p CROSS JOIN main.${table} a ON a.member_id = p.from_id
    CROSS JOIN main.${table} b ON b.member_id = p.into_id AND ${equal}`;
 const ENDED_BY_MERGE = `SELECT 1 FROM temp.pairs p CROSS JOIN main.members f ON f.id = p.from_id
   CROSS JOIN main.members i ON i.id = p.into_id WHERE f.status = 'active' AND i.status <> 'active'`;
 
-/** Returns notes on the staged pairs for the operator to check. */
+/** Returns notes on the staged pairs, which the operator should check. */
 export function notePairs(db: Connection): Message[] {
   const deliveries = equalEntries(
     'production_entries',
@@ -136,25 +135,22 @@ export function notePairs(db: Connection): Message[] {
 
 // Merge of two members
 
-/** Returns warnings, without values, that two members may be different people. Ignores unknown values. */
+/** Returns warnings that two members may be different people, without their data. */
 function noteDifferences(db: Connection, { from, into }: MemberPair): Message[] {
   const [one, other] = [from, into].map((id) =>
-    db.row<Described>('SELECT full_name, gender, date_of_birth FROM main.members WHERE id = ?', [id]),
+    db.row<Described>(
+      `SELECT full_name AS fullName, gender, date_of_birth AS dateOfBirth, mobile
+       FROM main.members WHERE id = ?`,
+      [id],
+    ),
   ) as [Described, Described];
-  const differences = [
-    ...(haveCommonWord(one.full_name, other.full_name) ? [] : ['names without a common word']),
-    ...(differ(one.date_of_birth, other.date_of_birth) ? ['different dates of birth'] : []),
-    ...(differ(one.gender, other.gender) ? ['different genders'] : []),
-  ];
-  return differences.map((difference) =>
-    say('Members {from} and {into} have {what}. Same person?', { from, into, what: asMessage(difference) }),
+  return wordsFor([
+    [!haveCommonWord(one.fullName, other.fullName), 'names without a common word'],
+    [differ(one.dateOfBirth, other.dateOfBirth), 'different dates of birth'],
+    [differ(one.gender, other.gender), 'different genders'],
+  ]).map((words) =>
+    say('Members {from} and {into} have {what}. Same person?', { from, into, what: asMessage(words) }),
   );
-}
-
-interface Described {
-  readonly full_name: string;
-  readonly gender: string | null;
-  readonly date_of_birth: string | null;
 }
 
 /**
@@ -178,7 +174,6 @@ export const mergeMembers = (
   },
 });
 
-/** Returns the members for the plan, with warnings that the members may be two people. */
 const planPair = (db: Connection, pair: MemberPair) => ({
   members: [
     { id: pair.from, fate: 'goes' },
@@ -188,8 +183,8 @@ const planPair = (db: Connection, pair: MemberPair) => ({
 });
 
 /**
- * Merges two members of one cooperative. The number of `from` is redirected to the number of `into`, unless
- * other memberships have the number of `from`.
+ * Merges two members of one cooperative. The number of `from` then leads to the number of `into`, unless the
+ * number of `from` is also that of other memberships.
  */
 function mergeInside(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan {
   const pair = { from: from.id, into: into.id };
@@ -245,7 +240,7 @@ function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): Correcti
 
 // Merge of cooperatives
 
-/** Moves all members to another cooperative, merges members of both, and dissolves the cooperative. */
+/** Moves all members to another cooperative, merges the members of both, and dissolves the first. */
 export const mergeCooperatives = (
   { db }: OperationScope,
   { fromCode, intoCode }: { readonly fromCode: string; readonly intoCode: string },

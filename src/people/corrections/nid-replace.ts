@@ -12,7 +12,7 @@ import type { Connection } from '../../sqlite/connection.ts';
 import { formatDate } from '../../values/date-time.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import type { ComparedPeople, CorrectionRefused } from '../correction-result.ts';
-import { contradictionsBetween, contradictionsOf, type Described } from '../likeness.ts';
+import { contradictionsBetween, contradictionsOf, type Described, wordsFor } from '../likeness.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merges.ts';
 import {
   type AgreedOptions,
@@ -46,12 +46,12 @@ export function doubtIdentityCard(
     values.some((value) => value !== undefined && value !== digits);
   const years = registered.map(({ dateOfBirth }) => dateOfBirth?.slice(0, 4));
   const sexes = registered.map(({ gender }) => SEX_DIGITS[gender ?? '']);
-  const doubts = [
+  return wordsFor([
     [!'123'.includes(number[0] ?? ''), 'No national ID begins with the first digit of the new number.'],
     [Number(born) > year, 'By its digits, the holder of the new number is not born yet.'],
     [Number(born) < FIRST_YEAR, 'By its digits, the holder of the new number was born before 1900.'],
     [
-      isPlausible(born, year) && isOther(years, born),
+      Number(born) >= FIRST_YEAR && Number(born) <= year && isOther(years, born),
       'By its digits, the holder of the new number was born in a year other than registered.',
     ],
     [!sexDigits.includes(sex), 'The sixth digit of the new number is neither 7 nor 8.'],
@@ -59,33 +59,31 @@ export function doubtIdentityCard(
       sexDigits.includes(sex) && isOther(sexes, sex),
       'By its digits, the holder of the new number has a gender other than registered.',
     ],
-  ] as const;
-  return doubts.flatMap(([holds, doubt]) => (holds ? [doubt] : []));
+  ]);
 }
-
-const isPlausible = (born: string, year: number): boolean =>
-  Number(born) >= FIRST_YEAR && Number(born) <= year;
 
 interface Holder extends Described {
   readonly id: number;
   readonly cooperativeId: number;
 }
 
+interface NewNumber {
+  readonly old: string;
+  readonly current: string;
+  /** Membership that gets the new number. Other memberships keep the old number. Undefined for all. */
+  readonly memberId?: number | undefined;
+}
+
 /**
- * Gives every membership with the number `old` the number `current`; `old` still finds the person. If another
- * person has or had `current`, an agreement is required.
- * `samePerson`: the two people become one person, and their memberships in the same cooperative are merged.
- * `releases`: another person loses the former number `current`. If `current` was not a former number, `old`
- * no longer finds the person.
+ * Gives every membership with the number `old` the number `current`. The number `old` still finds the person.
+ * If another person has or had `current`, the operator has to agree.
+ * `samePerson`: the two people become one person. Memberships in the same cooperative are merged.
+ * `releases`: another person loses the former number `current`. If `current` is not a former number, `old` no
+ * longer finds the person.
  */
 export function replaceNumber(
   { db, format }: OperationScope,
-  values: {
-    readonly old: string;
-    readonly current: string;
-    /** Membership that gets the new number, if the other memberships keep the old number. */
-    readonly memberId?: number | undefined;
-  },
+  values: NewNumber,
   { releases = false, samePerson = false, nowSeconds }: AgreedOptions,
 ): Correction {
   const year = Number(formatDate(nowSeconds, format.zone).slice(0, 4));
@@ -111,17 +109,14 @@ type Replacement = ReturnType<typeof readReplacement>;
 /** Adds the memberships of both people to the values of the replacement. */
 function readReplacement(
   db: Connection,
-  replacement: {
-    readonly old: string;
-    readonly current: string;
-    readonly memberId?: number | undefined;
+  replacement: NewNumber & {
     readonly releases: boolean;
     readonly samePerson: boolean;
     readonly year: number;
   },
 ) {
   const { old, current, memberId, samePerson } = replacement;
-  // The redirect is undefined, too, for a former number whose replacement was later changed over HTTP.
+  // A former number has no redirect either if its replacement was later changed over HTTP.
   const leadsTo = redirectOf<string>(db, REPLACED_NUMBERS, current) ?? old;
   const isFormer = leadsTo !== old;
   const otherHolders = old === current ? [] : holdersOf(db, isFormer ? leadsTo : current);
@@ -130,8 +125,9 @@ function readReplacement(
   );
   return {
     ...replacement,
-    /** Memberships that get the new number; `staying`: memberships of the person with the old number. */
+    /** Memberships that get the new number. */
     holders,
+    /** Memberships of the same person that keep the old number. */
     staying,
     /** Memberships of another person who has, or had, the new number. */
     otherHolders,
@@ -200,7 +196,7 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
     touched: { ...TOUCHED_BY_MERGE, members: `${ids} UNION ${TOUCHED_BY_MERGE.members}` },
     members: showHolders(holders, pairs),
     ...(compared && { compared, seen: [holders, otherHolders] }),
-    // The old number remains in use, so an undo need not check whether another person has taken it.
+    // The option tells an undo that other memberships still use the old number.
     ...(staying.length > 0 && { options: { member: memberId } }),
     notes: [
       ...doubtIdentityCard(assigned, holders, year),
@@ -229,7 +225,7 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
   };
 }
 
-/** Returns memberships with the replaced number, and the memberships into which some of them are merged. */
+/** Returns the memberships that get another number, and memberships into which these are merged. */
 const showHolders = (holders: readonly Holder[], pairs: readonly MemberPair[]): MemberFate[] =>
   holders.flatMap(({ id }): MemberFate[] => {
     const pair = pairs.find(({ from }) => from === id);

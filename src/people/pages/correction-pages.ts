@@ -1,7 +1,7 @@
 /** Corrections of a person at the desk, equivalent to the commands (docs/correcting.md). */
 
 import { form, input, numberInput, refuseGiven, select } from '../../desk/parts.ts';
-import type { Action, Continuation, Form, Page, Shows, Visit } from '../../desk/screen.ts';
+import type { Action, Continuation, Form, Page, Visit } from '../../desk/screen.ts';
 import { atDesk } from '../../import/pages/findings.ts';
 import { parseMemberName } from '../../journal/named-member.ts';
 import { ENTRY_KINDS } from '../../registry/entries.ts';
@@ -14,18 +14,17 @@ import { type Awaitable, FieldError } from '../../values/errors.ts';
 import { type Html, html } from '../../values/html.ts';
 import { parseIdentityCard } from '../../values/identity-card.ts';
 import { type Message, say, type Text } from '../../values/message.ts';
-import { MAX_LENGTH } from '../../values/text.ts';
+import { MAX_LENGTH, parseNamedCode } from '../../values/text.ts';
 import {
   CORRECTIONS,
   type CorrectionName,
   type PreparedCorrection,
-  parsersOf,
+  parseDay,
+  parseMemberCode,
   prepareCorrection,
 } from '../corrections/correction-store.ts';
 import type { RowEnd } from './entry-pages.ts';
-import { comparedMembers, proposeCorrection } from './propose-correction.ts';
-
-// Forms that start a correction of a person; each shows a dry run first
+import { comparedMembers, proposeCorrection, withSubject } from './propose-correction.ts';
 
 const HEADINGS = {
   number: say('Correct the national ID'),
@@ -37,7 +36,7 @@ const HEADINGS = {
 } as const satisfies { readonly [action: string]: Message };
 type Name = keyof typeof HEADINGS;
 
-/** Corrections with a separate form. An entry has a button for its removal in its row. */
+/** Corrections that have a form on the page. An entry has a button for its removal beside the entry. */
 const FORMS = ['number', 'deceased', 'transfer', 'merge', 'erase'] as const satisfies readonly Name[];
 type FormName = (typeof FORMS)[number];
 
@@ -125,7 +124,7 @@ function fieldsOf(
   }
 }
 
-/** Labels of submitted values. Memberships have none, because the list of changes names them. */
+/** Labels of submitted values, except memberships, because the list of changes names these. */
 const LABELS: { readonly [field: string]: Message } = {
   current: say('The right national ID'),
   on: say('Day'),
@@ -150,7 +149,7 @@ function read<T>(value: T | FieldError): T {
 
 type Prepare = (visit: Visit, person: StoredPerson, form: Form) => Awaitable<PreparedCorrection>;
 
-/** @param names names of the form fields that the action takes */
+/** @param names the form fields that `prepare` reads */
 const action =
   (name: Name, names: readonly string[], prepare: Prepare): Action =>
   async (visit, submitted): Promise<Page | Continuation | undefined> => {
@@ -164,7 +163,8 @@ const action =
         heading,
         path,
         action: name,
-        shows: showingAlso(person, prepared.names),
+        // A dry run reveals whether the numbers and members in the form exist.
+        shows: withSubject(showing(person), prepared.names),
         back: path,
         // After an erasure, there is no person to return to.
         ...(name === 'erase' ? { afterwards: '/', isFinal: true } : {}),
@@ -189,14 +189,12 @@ const action =
   };
 
 /**
- * Returns the action of a declared correction, which reads form fields with the names of the correction's
- * values.
- * @param ofPerson value taken from this person's national ID, not from the form
+ * Returns the action of a declared correction. The names of its form fields are the names of the values.
+ * @param ofPerson the value that is the national ID of the person on the page; the form has no such field
  */
 function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'nid'): Action {
   const names = Object.keys(CORRECTIONS[correction].takes).filter((field) => field !== ofPerson);
   return action(name, names, (visit, person, submitted) => {
-    const parsers = parsersOf(visit.desk.config.zone, visit.now);
     const text = (field: string) => submitted.get(field);
     const readNumber = (field: string) =>
       field === ofPerson ? person.identityCard : read(parseIdentityCard(text(field).replace(/\s/g, '')));
@@ -212,19 +210,11 @@ function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'ni
           ? readOtherMember(visit, text(field), person, text('fromId'))
           : readMembership(person, text(field)),
       optionalMember: (field) => (text(field) === '' ? undefined : readMembership(person, text(field))),
-      code: (field) => read(parsers.code(text(field))),
-      memberCode: (field) => read(parsers.memberCode(text(field))),
-      day: (field) => read(parsers.day(text(field))),
+      code: (field) => read(parseNamedCode(text(field))),
+      memberCode: (field) => read(parseMemberCode(text(field))),
+      day: (field) => read(parseDay(text(field), visit.desk.config.zone, visit.now)),
     });
   });
-}
-
-/** Adds the numbers and members in the form, since a dry run reveals whether these exist. */
-function showingAlso(person: StoredPerson, names: PreparedCorrection['names']): Shows {
-  const { fields, subject } = showing(person);
-  const union = <T>(one: readonly T[] = [], other: readonly T[]): T[] => [...new Set([...one, ...other])];
-  const identityCards = union(subject.identityCards, names.identityCards);
-  return { fields, subject: { identityCards, memberIds: union(subject.memberIds, names.memberIds) } };
 }
 
 const labelled = ({ translate, write }: Visit, label: Message, text: string) =>
@@ -237,7 +227,7 @@ function readMembership({ memberships }: StoredPerson, id: string): number {
   return numberOf(membership.member, 'id');
 }
 
-/** @param text `CODE/MEMBERCODE`, or only a member code in the cooperative of the membership to merge */
+/** @param text `CODE/MEMBERCODE`; without `CODE/`, the cooperative of the membership to merge is meant */
 function readOtherMember(visit: Visit, text: string, { memberships }: StoredPerson, fromId: string): number {
   const from = memberships.find(({ member }) => textOf(member, 'id') === fromId)?.member;
   const isAlone = from !== undefined && !text.includes('/');
@@ -275,9 +265,9 @@ export const CORRECTING: { readonly [action in Name]: Action } = {
 };
 
 /**
- * Returns the buttons of an entry: change, remove, and record a payment on a loan.
+ * Renders the buttons of an entry: change, remove and, for a loan, record a payment.
  * @param person path of the person's page
- * @param list address of the list to return to after a change; by default, the person's page
+ * @param list address of the page to return to after a change; by default, the person's page
  */
 export const entryActions =
   (visit: Visit, person = personPath(visit), list?: string): RowEnd =>

@@ -1,5 +1,6 @@
 /** Corrections at the desk: shows the dry run, asks for a reason, then runs the correction. */
 
+import type { Subject } from '../../access/access-ledger.ts';
 import { fields, form as formOf, input } from '../../desk/parts.ts';
 import type { Continuation, Form, Page, Shows, Visit } from '../../desk/screen.ts';
 import { MAX_REASON_LENGTH, parseReason } from '../../journal/correction-kinds.ts';
@@ -24,8 +25,8 @@ import { compared } from './member-values.ts';
 
 export interface Proposal {
   readonly heading: Text;
-  /** Path of the screen; `action` is the name of an action on this screen. */
   readonly path: string;
+  /** Name of an action of the screen at `path`. */
   readonly action: string;
   /** Form values of the action, submitted again with the confirmation. */
   readonly values: { readonly [name: string]: string };
@@ -35,9 +36,9 @@ export interface Proposal {
   readonly back: string;
   /** Path of the page to show after the correction; by default `back`. */
   readonly afterwards?: string;
-  /** People that the correction would make one person. The user must tick a box to confirm. */
+  /** People whom the correction makes one person. The user has to confirm this with a box. */
   readonly compared?: ComparedPeople | undefined;
-  /** True if the correction cannot be undone. The user must tick a box to confirm. */
+  /** True if the correction cannot be undone. The user has to confirm this with a box. */
   readonly isFinal?: true;
   readonly shows: Shows | 'nobody';
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
@@ -46,10 +47,7 @@ export interface Proposal {
 /** Placeholder for the reason of a dry run, which is never stored. */
 const NO_REASON = 'Dry run at the desk';
 
-/**
- * Shows a dry run with a form for confirmation, or runs the correction after a valid confirmation.
- * @returns a page, or the path of the next page after the correction
- */
+/** Shows a dry run with a form for confirmation. After a valid confirmation, runs the correction instead. */
 export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal): Page | Continuation {
   const store = visit.use((storage) => openCorrections(storage));
   const agreed = form.get('expected');
@@ -64,7 +62,7 @@ export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal):
       nowSeconds: visit.now,
       reason: isUnexplained ? NO_REASON : reason,
       isDryRun,
-      // A dry run assumes that the user will confirm the same person.
+      // A dry run assumes that the people are the same person, which the user confirms after the dry run.
       samePerson: isDryRun || form.get('same_person') !== '',
       agreed,
     });
@@ -116,7 +114,9 @@ ${plan.compared && html`<h2>${visit.say('The new number belongs, or belonged, to
 ${people !== undefined && sideBySide(visit, people)}
 <section class="card"><p>${visit.say('This would be done:')}</p>${lines(visit, formatChanges(plan))}</section>
 <div class="narrow">${agree}<p><a href="${proposal.back}">${visit.say('Cancel')}</a></p></div>`;
-  return { body, shows: withMembers(proposal.shows, plan) };
+  const memberIds = [...plan.members.map(({ id }) => id), ...(plan.compared?.memberIds.flat() ?? [])];
+  const { shows } = proposal;
+  return { body, shows: shows === 'nobody' ? shows : withSubject(shows, { memberIds }) };
 }
 
 const tick = (name: string, label: string): Html =>
@@ -135,12 +135,13 @@ function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople)
   }</p>${compared(visit, sides)}</section>`;
 }
 
-/** Adds the members that the plan names, even if they are other persons. */
-function withMembers(shows: Shows | 'nobody', plan: CorrectionDone): Shows | 'nobody' {
-  if (shows === 'nobody') return shows;
-  const { fields, subject } = shows;
-  const ids = [...plan.members.map(({ id }) => id), ...(plan.compared?.memberIds.flat() ?? [])];
-  return { fields, subject: { ...subject, memberIds: [...new Set([...(subject.memberIds ?? []), ...ids])] } };
+/** Adds numbers and members to those that a page shows. */
+export function withSubject({ fields, subject }: Shows, added: Subject): Shows {
+  const union = <T>(one: readonly T[] = [], other: readonly T[] = []): T[] => [
+    ...new Set([...one, ...other]),
+  ];
+  const identityCards = union(subject.identityCards, added.identityCards);
+  return { fields, subject: { identityCards, memberIds: union(subject.memberIds, added.memberIds) } };
 }
 
 function refusal(visit: Visit, { heading, back, shows }: Proposal, refused: CorrectionRefused): Page {
@@ -153,7 +154,7 @@ function refusal(visit: Visit, { heading, back, shows }: Proposal, refused: Corr
 const lines = (visit: Visit, texts: readonly Text[]): Html =>
   html`<ul>${texts.map((text) => html`<li>${visit.translate(text).trim()}</li>`)}</ul>`;
 
-/** Returns two members to merge, with their conflicts; undefined if there are no conflicts. */
+/** @returns undefined if the two members have no conflicts */
 export function comparedMembers(visit: Visit, ids: readonly number[]): ComparedPeople | undefined {
   const store = visit.use((storage) => openStoredData(storage));
   const [one, other] = ids.map((id) => store.findMembership(id)?.member);

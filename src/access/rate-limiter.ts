@@ -17,7 +17,7 @@ export interface RateLimits {
   readonly perDay: number;
 }
 
-/** Formats both windows as the value of `RateLimit-Policy`: q requests in w seconds. */
+/** Returns the value of `RateLimit-Policy`: for each window, q requests in w seconds. */
 export const formatPolicy = (perHour: number | string, perDay: number | string): string =>
   `"hour";q=${perHour};w=${HOUR_MS / 1000}, "day";q=${perDay};w=${DAY_MS / 1000}`;
 
@@ -42,16 +42,16 @@ export interface Decision extends KeyUsage {
 }
 
 /**
- * Sliding-window log, which stores the times of admitted requests and decides on new requests. A window `(t −
- * w, t]` never contains more than n admitted requests, and a request is refused only if its window already
- * contains n (docs/api.md#rate-limits). The times are in one ring buffer that grows by doubling. Each window
- * has a cursor at its oldest time; a cursor passes each time once, so a decision costs O(1) amortised.
+ * Decides on the requests of a key by a sliding-window log: the times of admitted requests, in one ring
+ * buffer that doubles when full. No window `(t − w, t]` ever contains more than n admitted requests, and a
+ * request is refused only if its window already contains n (docs/api.md#rate-limits). A cursor marks the
+ * oldest time of each window. Each cursor passes each time once, so a decision costs O(1) amortised.
  *
- * Times are whole milliseconds of a monotonic clock and must not decrease between calls.
+ * Times are whole milliseconds of a monotonic clock, and must not decrease from call to call.
  */
 export class SlidingWindowLog {
   private times = new Float64Array(16);
-  // Counters since the start, which never decrease. The slot of the i-th time is i modulo the ring's length.
+  // Indexes of times, which never decrease. The i-th time is in slot i modulo the length of the ring.
   private admitted = 0;
   private hourStart = 0;
   private dayStart = 0;
@@ -117,7 +117,8 @@ export class SlidingWindowLog {
 
   private windowUsage(start: number, limit: number, windowMs: number, nowMs: number): WindowUsage {
     const count = this.admitted - start;
-    // If a limit was lowered, the window may contain more requests; the limit-th newest request then decides.
+    // After a limit was lowered, the window may contain more requests than the limit. `remaining` then grows
+    // once the limit-th newest request has left the window.
     const next = Math.max(start, this.admitted - limit);
     const resetMs = count === 0 ? 0 : this.timeAt(next) + windowMs - nowMs;
     return { limit, windowMs, remaining: Math.max(0, limit - count), resetMs };
@@ -166,8 +167,7 @@ export class RateLimiter {
     return windows;
   }
 
-  // Whole milliseconds keep the arithmetic of the windows exact. The clock is monotonic, so that steps of the
-  // wall clock have no effect.
+  // Arithmetic with whole milliseconds is exact. Changes of the wall clock do not affect a monotonic clock.
   private nowMs(): number {
     return Math.floor(this.clock.monotonicMs());
   }

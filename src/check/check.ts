@@ -281,7 +281,10 @@ function checkFile(
 
 function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
   return [
-    ...AGREEMENTS.map(({ name, sql }) => finding(name, JSON.stringify(registry.row(sql)))),
+    ...AGREEMENTS.map(({ name, sql }) => {
+      const row = registry.row(sql);
+      return finding(name, row === undefined ? undefined : JSON.stringify(row));
+    }),
     counted('read model out of date', countOutOfDate(registry, format)),
     finding('read model', findWrongColumn(registry, format)),
     ...checkNames(registry),

@@ -24,6 +24,7 @@ import { openImportSession } from '../import/staging/import-session.ts';
 import { createKeys } from '../keys/key-operations.ts';
 import type { Config } from '../runtime/config.ts';
 import { createFolder, openPrivateFile } from '../runtime/process.ts';
+import { nowSeconds } from '../runtime/scheduler.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson, formatRows } from '../terminal/output.ts';
 import { refusing } from '../terminal/places.ts';
@@ -32,12 +33,10 @@ import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addSettingOptions, openConfiguredStorage, type SettingOptions } from '../terminal/settings.ts';
 import { formatDate, KIGALI } from '../values/date-time.ts';
 
-// Demo files: the dates are shifted so that the newest one is today.
-
-/** This relative path is valid from both `src/` and `dist/`. */
+/** The relative path leads to the folder from `src/` as well as from `dist/`. */
 const SEED_FOLDER = fileURLToPath(new URL('../../data/seed/', import.meta.url));
 
-/** Columns whose dates are shifted. Dates of birth stay: persons do not age with the demo. */
+/** Columns whose dates are shifted, so that the newest date is today. Dates of birth are not shifted. */
 const MOVED = [
   'registration_date',
   'delivered_at',
@@ -49,17 +48,17 @@ const MOVED = [
 const DAY_MS = 86_400_000;
 const dayNumber = (date: string): number => Date.parse(`${date.slice(0, 10)}T00:00:00Z`) / DAY_MS;
 
-/** Shifts a date or date-time by a number of days; an empty text stays empty. */
+/** Shifts a date or date-time. An empty text stays empty. */
 function move(text: string, days: number): string {
   if (text === '') return '';
   return new Date((dayNumber(text) + days) * DAY_MS).toISOString().slice(0, 10) + text.slice(10);
 }
 
 /**
- * Writes the demo files to a folder. Writes nothing if the folder already has a file of the same name with
- * other content.
- * @param today `YYYY-MM-DD`, which becomes the newest date in the files
- * @returns the name of the first existing file with other content
+ * Writes the demo files to a folder. If the folder has a file of the same name but with different content,
+ * writes nothing.
+ * @param today `YYYY-MM-DD`, the newest date in the files
+ * @returns the name of the first file in the folder that has different content
  * @throws the system's error
  */
 function writeSeedFiles(folder: string, today: string): string | undefined {
@@ -86,7 +85,7 @@ function composeSeedFiles(today: string): { readonly name: string; readonly cont
   });
 }
 
-/** Returns the national ID of the first demo member, who belongs to several cooperatives. */
+/** Returns the national ID of the first member in the demo files, who belongs to several cooperatives. */
 function showcaseIdentityCard(): string {
   const [header = [], first = []] = readSeedFile('members.csv');
   return first[header.indexOf('identity_card')] ?? '';
@@ -96,8 +95,6 @@ const readSeedFile = (name: string): (readonly string[])[] =>
   createCsvRows(',', 0)
     .read(readFileSync(join(SEED_FOLDER, name), 'utf8'))
     .records.map(({ cells }) => cells);
-
-// Demo keys: one for each kind of API client, saved in a file next to the database
 
 interface DemoKey {
   readonly name: string;
@@ -113,7 +110,7 @@ interface IssuedDemoKey extends DemoKey {
 
 const DEFAULTS = { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY };
 
-/** Keys to issue. The last one has a rate limit low enough to reach by hand. */
+/** One key for each kind of client. A user can reach the rate limit of the last key by hand. */
 const DEMO_KEYS: readonly DemoKey[] = [
   { name: 'financials', scopes: ['cooperatives:read', 'members:read', 'members:financials'], ...DEFAULTS },
   { name: 'reader', scopes: ['cooperatives:read', 'members:read'], ...DEFAULTS },
@@ -139,16 +136,16 @@ const DEMO_KEYS: readonly DemoKey[] = [
   { name: 'five-an-hour', scopes: ['members:read'], perHour: 5, perDay: 50 },
 ];
 
-/** Returns the path of the file with the demo keys. Each database has a file of its own. */
+/** Returns the path of the file with the demo keys, which is beside the database. */
 function demoKeysFileOf({ storage }: Config): string {
   const name = basename(storage).replace(/\.db$/, '');
   return join(dirname(storage), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
 }
 
-/** Issues the demo keys and writes them to a file that only its owner can read. */
+/** Issues the demo keys, and writes them to a file that only its owner can read. */
 export async function issueDemoKeys(context: CliContext, config: Config): Promise<void> {
   await withStore(openKeys(openConfiguredStorage(config, context.clock), 'issue'), async (store) => {
-    const operations = createKeys({ openKeys: () => store, clock: context.clock, zone: config.zone });
+    const operations = createKeys(() => store, nowSeconds(context.clock), config.zone);
     const keys = DEMO_KEYS.map((demo): IssuedDemoKey => {
       const { id, secret } = operations.create({ ...demo, name: `demo ${demo.name}` });
       return { id: String(id), ...demo, key: secret };
@@ -183,8 +180,8 @@ export function declareSeed(command: Command, context: CliContext): void {
     .option('--json', 'print one JSON document: the demo keys')
     .action(
       acting(context, async (run: Run<SeedOptions>) => {
-        // The instants of the demo files are of this zone. Further east, where the day begins earlier, some
-        // would be in the future.
+        // The times of day in the demo files are those of Kigali. With the date of a zone further east, some
+        // instants would be in the future.
         const today = formatDate(run.now, KIGALI);
         if (run.options.csv === undefined) await seed(run, today);
         else await writeFiles(run, run.options.csv, today);
@@ -213,7 +210,7 @@ async function seed(run: Run<SeedOptions>, today: string): Promise<void> {
   run.show({ keys: readDemoKeys(config) ?? [] }, describeDemo(config));
 }
 
-/** Imports the demo files into an empty database. Returns false if the database has data. */
+/** Imports the demo files into an empty database. @returns false if the database has data */
 async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): Promise<boolean> {
   const session = openImportSession(storage);
   const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));
@@ -238,7 +235,7 @@ async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): 
   }
 }
 
-/** Describes the demo keys and shows requests to try. */
+/** Returns a table of the demo keys, with requests to try. */
 function describeDemo(config: Config): string {
   const file = demoKeysFileOf(config);
   const keys = readDemoKeys(config);

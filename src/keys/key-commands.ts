@@ -187,7 +187,7 @@ async function operate(
   work: (operations: KeyOperations) => Awaitable<Outcome>,
   use: 'issue' | 'manage' = 'manage',
 ): Promise<void> {
-  const { storage, clock, zone } = run;
+  const { storage } = run;
   let opened: ApiKeyStore | undefined;
   const open = (): ApiKeyStore => {
     if (use === 'issue' && !storage.exists()) {
@@ -199,7 +199,7 @@ async function operate(
     return opened;
   };
   try {
-    const outcome = await work(createKeys({ openKeys: open, clock, zone }));
+    const outcome = await work(createKeys(open, run.now, run.zone));
     await printKey(run, open(), outcome);
   } catch (error) {
     throw toCommandError(error);

@@ -12,7 +12,6 @@ import {
   type Scope,
 } from '../access/api-keys.ts';
 import { MAX_LIMIT } from '../access/rate-limiter.ts';
-import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
 import { parseAddressBlocks } from '../values/address-blocks.ts';
 import { DAY_SECONDS, parseDate, parseDateTime, startOfDay, type TimeZone } from '../values/date-time.ts';
 import { onlyGiven } from '../values/declared-fields.ts';
@@ -200,39 +199,30 @@ export type KeyOperations = ReturnType<typeof createKeys>;
  * Returns operations on keys. Each operation throws a RegistryError: `invalid` with the invalid fields, or
  * `not_found` for an unknown id.
  * @param openKeys opens the store, and may create its file: `create` calls it only after all checks
+ * @param now epoch seconds
  */
-export function createKeys({
-  openKeys,
-  clock,
-  zone,
-}: {
-  readonly openKeys: () => ApiKeyStore;
-  readonly clock: Clock;
-  readonly zone: TimeZone;
-}) {
-  const now = (): number => nowSeconds(clock);
-
+export function createKeys(openKeys: () => ApiKeyStore, now: number, zone: TimeZone) {
   function withWarnings({ id, ...values }: ApiKey) {
     const others = openKeys()
-      .list(now())
+      .list(now)
       .filter((other) => other.id !== id);
-    return { id, warnings: warningsOf(values, { now: now(), others }) };
+    return { id, warnings: warningsOf(values, { now, others }) };
   }
 
   return {
     /** @returns id, warnings, and the secret, which is never shown again */
     create(newKey: NewKey) {
-      const values = { ...NEW_KEY, ...parseChanges(newKey, undefined, now(), zone) };
+      const values = { ...NEW_KEY, ...parseChanges(newKey, undefined, now, zone) };
       const secret = issueSecret();
-      return { ...withWarnings(openKeys().create(values, secret, now())), secret: secret.text };
+      return { ...withWarnings(openKeys().create(values, secret, now)), secret: secret.text };
     },
     /** Replaces all values that `changes` defines. A list is replaced, not extended. */
     update(id: number, changes: KeyChanges) {
-      const values = parseChanges(changes, existing(openKeys().find(id, now())), now(), zone);
-      return withWarnings(existing(openKeys().update(id, values, now())));
+      const values = parseChanges(changes, existing(openKeys().find(id, now)), now, zone);
+      return withWarnings(existing(openKeys().update(id, values, now)));
     },
     activate(id: number, isActive: boolean) {
-      existing(openKeys().update(id, { isActive }, now()));
+      existing(openKeys().update(id, { isActive }, now));
       return { id };
     },
     /** @param overlap how long the old secret stays valid, such as `24h`; undefined ends it at once */
@@ -240,7 +230,7 @@ export function createKeys({
       const seconds = overlap === undefined ? 0 : parseOverlap(overlap);
       if (seconds instanceof FieldError) throw invalidFields({ overlap: [seconds.message] });
       const secret = issueSecret();
-      existing(openKeys().rotate(id, secret, seconds, now()));
+      existing(openKeys().rotate(id, secret, seconds, now));
       return { id, secret: secret.text };
     },
   };

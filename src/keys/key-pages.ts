@@ -97,8 +97,8 @@ function toChanges(
   };
 }
 
-const keyOperations = ({ desk }: Visit, openKeys: () => ApiKeyStore): KeyOperations =>
-  createKeys({ openKeys, clock: desk.clock, zone: desk.config.zone });
+const keyOperations = ({ desk, now }: Visit, openKeys: () => ApiKeyStore): KeyOperations =>
+  createKeys(openKeys, now, desk.config.zone);
 
 const LABELS: { readonly [field: string]: Text } = {
   name: say('Holder'),

@@ -15,13 +15,13 @@ export interface Collision {
 }
 
 /**
- * Two people that a correction would make one person, without personal data. If a number is replaced, these
- * are the person with that number and the present or former holder of the new number.
+ * Two people whom a correction would make one person, without personal data. If a number is replaced, the
+ * first person has the old number, and the second has or had the new number.
  */
 export interface ComparedPeople {
   /** Ids of the memberships of each person. */
   readonly memberIds: readonly [replaced: readonly number[], holding: readonly number[]];
-  /** Conflicting data of the two people, in words; empty if there is none. */
+  /** Names of the conflicts between the two people. */
   readonly contradictions: readonly string[];
 }
 
@@ -29,25 +29,22 @@ export interface CorrectionDone {
   readonly outcome: 'done';
   /** Id for the undo; null after a dry run. */
   readonly correctionId: number | null;
-  /** Set after a dry run. Equal fingerprints mean equal values of the same rows. */
+  /** Set after a dry run. Two dry runs with equal fingerprints change the same rows to the same values. */
   readonly fingerprint?: string | undefined;
-  /** Numbers of rows by entity, for entities with created, changed or removed rows. */
+  /** Numbers of created, changed and removed rows. */
   readonly rows: { readonly [entity in ChangedEntity]?: ChangedRows };
-  /**
-   * Affected members, or owners of affected entries; personal data. Empty for other corrections, and after an
-   * erasure.
-   */
+  /** Members whom the correction names, which is personal data. Empty after an erasure. */
   readonly members: readonly NamedMember[];
-  /** Points for the operator to check, without personal data. */
+  /** Facts that the operator should check, without personal data. */
   readonly notes: readonly Text[];
-  /** Set if the new national ID has, or had, another holder. */
+  /** Set if another person has, or had, the new national ID. */
   readonly compared?: ComparedPeople | undefined;
   readonly isFinal?: boolean;
-  /** True if nothing was done because the earlier correction with this `correctionId` did the same. */
+  /** True if nothing was changed, because the correction with this id has made the same changes before. */
   readonly isRepeated?: boolean;
-  /** Time during which other writers were locked out, in milliseconds. */
+  /** Milliseconds for which other processes could not write. */
   readonly lockMs: number;
-  /** Error in the refresh of the read model after the commit. */
+  /** Error after the commit, for example in the refresh of the read model. */
   readonly errorAfterCommit?: unknown;
 }
 
@@ -56,15 +53,13 @@ export interface CorrectionRefused {
   readonly outcome: 'refused';
   /** Sentence without personal data. */
   readonly message: Text;
-  /** All collisions; empty if the refusal has another reason. */
+  /** Empty if the correction was refused for another reason. */
   readonly collisions: readonly Collision[];
-  /** Set if the agreement `samePerson` would allow the correction to make these people one person. */
+  /** People whom the correction makes one person if the operator agrees with `samePerson`. */
   readonly compared?: ComparedPeople | undefined;
 }
 
 export type CorrectionResult = CorrectionDone | CorrectionRefused;
-
-// Results and refusals of corrections as text
 
 const SHOWN_COLLISIONS = 20;
 

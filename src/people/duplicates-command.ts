@@ -26,7 +26,7 @@ import type {
   LikelyDuplicates,
 } from './likeness.ts';
 
-/** Returns the name of a member for a command line: the id if the code may be a national ID. */
+/** Returns the name of a member for a command line. It is the id if the code may be a national ID. */
 function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
   const name = `${cooperativeCode}/${memberCode}`;
   if (mayContainIdentityCard(memberCode) || name.startsWith('-')) return String(id);

@@ -112,7 +112,7 @@ const readRows = (
 ): Promise<readonly StoredRow[]> =>
   withStore(openStoredData(storage), (store) => store.listEntries(kind, selection));
 
-/** Returns the ids of the members who own the rows. A member whom the operator names needs no rows. */
+/** Returns the ids of the members who own the rows. A member whom the operator names is always included. */
 const ownersOf = (rows: readonly StoredRow[], selection: EntrySelection): readonly number[] =>
   'memberId' in selection
     ? [selection.memberId]

@@ -62,7 +62,7 @@ export const WEBHOOK_HEADERS = {
 };
 
 export interface WebhookMessage {
-  /** The same in all attempts, even after a restart, because the id is made of endpoint and events. */
+  /** The same in all attempts, even after a restart, because the id consists of endpoint and events. */
   readonly id: string;
   readonly type: WebhookType | 'webhook.test';
   /** Sequence numbers of the first and last event of the message; undefined for a test. */
@@ -154,7 +154,7 @@ export function signedHeaders(
   nowSeconds: number,
 ): { readonly [name in keyof typeof WEBHOOK_HEADERS]: string } {
   const signed = `${id}.${nowSeconds}.${body}`;
-  // To sign with a key object takes a quarter of the time of signing with bytes.
+  // Signing with a key object takes a quarter of the time of signing with bytes.
   const signatures = secrets.map(
     (secret) => `v1,${createHmac('sha256', createSecretKey(secret)).update(signed).digest('base64')}`,
   );

@@ -11,7 +11,7 @@ import { type Message, say, Written } from '../../values/message.ts';
 import type { Collision } from '../correction-result.ts';
 import { type Correction, refuse } from './run-correction.ts';
 
-/** Columns for the totals of removed entries: amount, kind and date. */
+/** Columns for the totals of removed entries: amount, kind of the amount, and date. */
 const SUMS = {
   production: { of: 'grams', digits: WEIGHT.fractionDigits, kind: "'weight'", at: 'delivered_at' },
   savings: { of: 'amount_minor', digits: MONEY.fractionDigits, kind: 'e.kind', at: 'transacted_at' },
@@ -25,19 +25,19 @@ const AMOUNTS: { readonly [kind: string]: (sum: Written) => Message } = {
   withdrawal: (sum) => say('{sum} Frw of withdrawals', { sum }),
 };
 
-/** Removes the selected entries of a kind. Loans with payments are refused. */
+/** Removes the selected entries of a kind. Refuses to remove a loan with payments. */
 export const removeEntries = (
   { db, format }: OperationScope,
   kind: EntryKind,
   selection: EntrySelection,
 ): Correction => ({
   kind: 'entries_remove',
-  // The reference is omitted, since some cooperatives use national IDs in references.
+  // The reference is not stored, because some cooperatives use national IDs in references.
   options: { kind, ...('memberId' in selection && { member_id: selection.memberId }) },
   decide() {
     const ids = readEntryIds(db, kind, selection);
     if (ids.length === 0) return refuse('There is no such entry.');
-    // The table is dropped by `work`, or rolled back with the transaction.
+    // `work` drops the table. After a refusal, the rollback removes the table.
     db.exec('CREATE TEMP TABLE removed_entries (id INTEGER PRIMARY KEY)');
     const insert = db.raw.prepare('INSERT INTO temp.removed_entries VALUES (?)');
     for (const id of ids) insert.run(id);
@@ -60,7 +60,7 @@ export const removeEntries = (
 const going = (kind: EntryKind): string =>
   `temp.removed_entries r CROSS JOIN main.${tableOf(kind).table} e ON e.id = r.id`;
 
-/** Returns notes with total, first and last day, so that an operator notices a wrong selection. */
+/** Returns notes with the total and the first and last day. They show the operator a wrong selection. */
 function noteSums(db: Connection, kind: EntryKind, { offsetSeconds }: TimeZone): Message[] {
   const { of, digits, kind: sort, at } = SUMS[kind];
   const day = (edge: 'min' | 'max') => `date(${edge}(e.${at}) + ${offsetSeconds}, 'unixepoch')`;

@@ -9,15 +9,13 @@ import { say } from '../../values/message.ts';
 import type { Collision } from '../correction-result.ts';
 import { type Correction, findCooperative, findMember, refuse } from './run-correction.ts';
 
-// Move of all staged members
-
-/** Stages members for the statements below. */
+/** Inserts the members into `temp.moving`, from which the statements below read. */
 export function stageMoving(db: Connection, ids: readonly number[]): void {
   const insert = db.raw.prepare('INSERT INTO temp.moving VALUES (?)');
   for (const id of ids) insert.run(id);
 }
 
-/** Ids of rows owned by the staged members, by entity. */
+/** SELECTs of the rows that the staged members own. */
 const OWNED = OWNED_ENTITIES.map((entity) => ({
   entity,
   ids: ownedIdsSql(entity, 'SELECT id FROM temp.moving'),
@@ -29,8 +27,8 @@ export const TOUCHED_BY_MOVE: Touched = {
 };
 
 /**
- * Moves staged members and their rows to a cooperative. Of a member that a merge deletes afterwards, only the
- * rows move.
+ * Moves the staged members and their rows to a cooperative. If a merge deletes a member afterwards, only the
+ * rows of the member are moved.
  */
 export function moveMembers(db: Connection, cooperativeId: number): void {
   for (const { entity, ids } of OWNED) {
@@ -52,7 +50,7 @@ const MESSAGES = {
   savings: say('A transaction of the other cooperative has this reference.'),
 } as const satisfies { readonly [entity in OwnedEntity]: Collision['message'] };
 
-/** Finds rows of the staged members that collide with rows of the target cooperative. */
+/** Finds rows of the staged members that collide with rows of the cooperative, for example by reference. */
 export function findCollisions(db: Connection, cooperativeId: number): Collision[] {
   const ofMembers = db
     .rows<{ id: number; other: number; row: string; isSame: 0 | 1 }>(
@@ -87,9 +85,7 @@ export function findCollisions(db: Connection, cooperativeId: number): Collision
   return [...ofMembers, ...ofEntries];
 }
 
-// Move of one member
-
-/** Moves a member with all entries to the cooperative with this code. */
+/** Moves a member with all entries to another cooperative. */
 export const moveMember = (
   { db }: OperationScope,
   { memberId, code }: { readonly memberId: number; readonly code: string },

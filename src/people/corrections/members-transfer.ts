@@ -43,7 +43,7 @@ interface Transfer {
 
 /**
  * Ends a membership, which keeps its entries, and begins a membership of the same person in another
- * cooperative. Imports refuse later entries of the ended membership.
+ * cooperative. Imports then refuse entries of the ended membership that are later than its end.
  */
 export const transferMember = (
   { db, format: { zone } }: OperationScope,
@@ -51,7 +51,7 @@ export const transferMember = (
   { nowSeconds }: AgreedOptions,
 ): Correction => ({
   kind: TRANSFER_KIND,
-  // The new code is omitted, since some cooperatives use national IDs as codes.
+  // The new code is not stored, because some cooperatives use national IDs as codes.
   options: { member: transfer.memberId, to: transfer.to, on: transfer.on.date } satisfies TransferOptions,
   decide() {
     const { memberId, memberCode, on } = transfer;

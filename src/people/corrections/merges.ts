@@ -31,13 +31,13 @@ import {
 // Merge of all staged pairs at once: a member gets the entries of another member, who is then deleted
 
 export interface MemberPair {
-  /** Deleted member. */
+  /** Id of the member who is deleted. */
   readonly from: number;
-  /** Remaining member. */
+  /** Id of the member who remains. */
   readonly into: number;
 }
 
-/** Tables with a column for the member. Rows of other tables belong to a row of these tables. */
+/** Tables whose rows name their member. The rows of other tables name a row of these tables. */
 const ENTRIES = TABLES.filter(({ owner }) => owner?.entity === 'members');
 
 /** Inserts the pairs into `temp.pairs`. */

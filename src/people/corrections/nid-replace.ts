@@ -188,7 +188,7 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
     return same === undefined ? [] : [{ from: id, into: same.id }];
   });
   stagePairs(db, pairs);
-  // With --release, a former holder loses the new number; if there is none, the old number is released.
+  // With --release, the former holder loses the new number, or else the old number is released.
   const isTaken = isFormer && !isJoined;
   const ids = holders.map(({ id }) => `SELECT ${id}`).join(' UNION ALL ');
   const compared = otherHolders.length === 0 ? undefined : compare(replacement);
@@ -225,7 +225,7 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
   };
 }
 
-/** Returns the memberships that get another number, and memberships into which these are merged. */
+/** Returns the memberships that get a new number, and the memberships into which some are merged. */
 const showHolders = (holders: readonly Holder[], pairs: readonly MemberPair[]): MemberFate[] =>
   holders.flatMap(({ id }): MemberFate[] => {
     const pair = pairs.find(({ from }) => from === id);

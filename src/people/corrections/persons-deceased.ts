@@ -1,4 +1,4 @@
-/** Records the death of a person, in every membership. */
+/** Records the death of a person in every membership. */
 
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import { REPLACED_NUMBERS, redirectOf } from '../../registry/stored/former-ids-and-transfers.ts';
@@ -43,21 +43,20 @@ export const recordDeath = (
   },
 });
 
-/** Refuses a national ID that no person has now. */
+/** Returns the refusal of a national ID that no person has now. */
 export const refuseUnknown = (db: Connection, identityCard: string): CorrectionRefused =>
   redirectOf(db, REPLACED_NUMBERS, identityCard) === undefined
     ? refuse('No person has this national ID.')
     : refuse('This national ID was replaced before. Name the current one of the person.');
 
-/** Seconds from the start of a day in UTC to the end of that day in the last time zone. */
+/** Seconds from the start of a day in UTC to the end of the day in the last time zone on earth. */
 const ENDED_EVERYWHERE = 36 * 3600;
 
 /**
- * Returns notes on entries dated after an event, which suggest that another person delivered or a date is
- * wrong.
+ * Returns a note if there are entries after an event: another person may have delivered, or a date is wrong.
  * @param ids SQL list of member ids
  * @param from first instant after the event, in epoch seconds
- * @param dated formats the note
+ * @param dated formats the note from the numbers of entries
  */
 export function noteLaterEntries(
   db: Connection,

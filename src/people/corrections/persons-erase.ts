@@ -1,4 +1,4 @@
-/** Erases a person, but keeps entries for totals, without personal data. An erasure cannot be undone. */
+/** Erases a person. The entries stay for totals, without personal data. An erasure cannot be undone. */
 
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../../registry/changes/tables.ts';
@@ -36,21 +36,21 @@ type Replaced = {
     : never;
 }[keyof typeof MEMBER_FIELDS];
 
-/** SQL of the values after an erasure. Clients cannot enter such a number, or a code with two spaces. */
+/** SQL of replaced values. No client can enter a number with a letter, or a code with two spaces. */
 const REPLACEMENTS: { readonly [property in Replaced]: string } = {
   identityCard: "'e' || printf('%015d', id)",
   memberCode: "'erased  ' || id",
   status: `'${ERASED_STATUS}'`,
 };
 
-/** Returns SQL of a field's value after an erasure; undefined if the value is kept. */
+/** Returns SQL of the value of a field after an erasure; undefined for a field that does not change. */
 function erasedValue({ property, erasure }: NamedField<MemberField>): string | undefined {
   if (erasure === 'keep') return undefined;
   if (erasure === 'clear') return 'NULL';
   return erasure === 'replace' ? REPLACEMENTS[property as Replaced] : `'${erasure.becomes}'`;
 }
 
-/** SQL of the values of an erased member, by column. Totals need the values of all other columns. */
+/** SQL of the values of an erased member, by column. Totals need the unchanged values of other columns. */
 export const ERASED_VALUES: { readonly [column: string]: string } = Object.fromEntries(
   listFields<MemberField>(MEMBER_FIELDS).flatMap((field) => {
     const value = erasedValue(field);
@@ -61,16 +61,15 @@ export const ERASED_VALUES: { readonly [column: string]: string } = Object.fromE
 const ERASED_BEFORE = 'This person was erased.';
 
 /**
- * Removes everything that identifies a person from every membership and its history, and from the write-ahead
- * log and free space of the file. Hashes of the numbers are kept, so that imports do not add the person
- * again.
+ * Removes all data that identifies a person: from every membership, from the history, and from the
+ * write-ahead log and the free space of the file. Stores hashes of the numbers, so that imports do not add
+ * the person again.
  */
 export function erasePerson(
   { db, waitMs }: OperationScope,
   { nid }: { readonly nid: string },
   { nowSeconds, isDryRun }: AgreedOptions,
 ): Correction {
-  // True if an earlier command was killed or could not clear everything.
   const isRepetition = isUncleared(db);
   return {
     kind: 'persons_erase',
@@ -100,7 +99,7 @@ export function erasePerson(
   };
 }
 
-/** Clears copies of values that an earlier erasure could not clear, and returns a refusal of this erasure. */
+/** Clears copies that an earlier erasure has left. @returns the refusal of this erasure */
 function refuseAgain(
   db: Connection,
   nowSeconds: number,
@@ -120,7 +119,7 @@ function refuseAgain(
   return refuse(say('{erased} {left}', { erased: asMessage(ERASED_BEFORE), left }));
 }
 
-/** Erases memberships of a person who was already erased, without recording the numbers again. */
+/** Erases memberships of a person whose numbers are already recorded as erased. */
 export const eraseMembers = (
   db: Connection,
   identityCard: string,
@@ -160,7 +159,10 @@ function planErasure(
   };
 }
 
-/** Stores hashes of a person's numbers. Restores compare times, so a repeated erasure gets a later time. */
+/**
+ * Stores hashes of a person's numbers. A repeated erasure gets a later time, because a restore compares the
+ * times of erasures.
+ */
 function rememberNumbers(db: Connection, person: Person, nowSeconds: number): void {
   const hashOf = openIdentityHash(db);
   const insert = db.raw.prepare(
@@ -176,7 +178,7 @@ function rememberNumbers(db: Connection, person: Person, nowSeconds: number): vo
   for (const text of texts) insert.run(hashOf(text), nowSeconds);
 }
 
-/** Returns the ids of other members who had the number by mistake. */
+/** Returns the ids of members outside `rows` who once had the number by mistake. */
 const othersWith = (db: Connection, number: string, rows: readonly number[]): number[] =>
   db.values<number>(
     `SELECT DISTINCT row_id FROM main.changes WHERE entity = 'members' AND field = 'identity_card'
@@ -185,8 +187,8 @@ const othersWith = (db: Connection, number: string, rows: readonly number[]): nu
   );
 
 /**
- * Clears values in the history, including the person's numbers in the history of other members. The rows of
- * the history stay, because imports are checked against these rows.
+ * Clears the values in the history of the person, and the person's numbers in the history of other members.
+ * The rows of the history stay, because `check` compares imports with these rows.
  */
 function clearHistory(db: Connection, { rows, numbers }: Person): void {
   const list = listOf(numbers);
@@ -196,7 +198,7 @@ function clearHistory(db: Connection, { rows, numbers }: Person): void {
       WHERE field = 'identity_card' AND (old IN (${list}) OR new IN (${list}))`);
 }
 
-/** Returns notes on remaining data, and on points for the operator to check. */
+/** Returns notes on the data that stays, some of which the operator should check. */
 function noteWhatStays(db: Connection, { members, numbers }: Person): Message[] {
   const ids = listOf(members);
   const count = (entity: OwnedEntity, condition = 'true'): number =>
@@ -252,15 +254,15 @@ const UNCLEARED: { readonly [reason in Uncleared]: Text } = {
   ),
 };
 
-/** True if copies of erased values may remain, for example because a command was killed. */
+/** True if copies of erased values may remain, for example because an earlier command was killed. */
 export const isUncleared = (db: Connection): boolean =>
   db.has('main.erased_persons WHERE cleared_at IS NULL');
 
 /**
- * Truncates the write-ahead log and rewrites the file, because `secure_delete` does not clear content that
- * SQLite moved to another page before.
+ * Truncates the write-ahead log and rewrites the file. `secure_delete` alone is not enough: it does not clear
+ * content that SQLite has moved to another page.
  * @param waitMs time to wait for readers and writers
- * @returns the reason why values may remain; undefined if they are cleared
+ * @returns the reason why values may remain; undefined if no values remain
  * @throws errors other than a busy lock or a full disk
  */
 export function clearFreeSpace(db: Connection, nowSeconds: number, waitMs: number): Uncleared | undefined {

@@ -1,4 +1,4 @@
-/** Runs a correction: the transaction, its record, and the steps after the commit. */
+/** Runs a correction in a transaction, records it as an operation, and takes the steps after the commit. */
 
 import { nameMember } from '../../journal/change-texts.ts';
 import { type OperationScope, type Outcome, perform } from '../../journal/command-transaction.ts';
@@ -19,41 +19,42 @@ import type {
 
 export interface Correction {
   readonly kind: CorrectionKind;
-  /** Values to store as JSON; without personal data, since `imports show` displays them. */
+  /** Values that are stored as JSON. `imports show` prints them, so they must not be personal data. */
   readonly options: object;
-  /** Decides on the changes inside the transaction; returns a result if there is nothing to do. */
+  /** Decides on the changes inside the transaction. Returns a result if nothing is to be changed. */
   readonly decide: () => CorrectionPlan | CorrectionResult;
-  /** Steps after the transaction; returns the final result. */
+  /** Takes further steps after the transaction. Returns the final result. */
   readonly complete?: (result: CorrectionResult) => CorrectionResult;
 }
 
 /** Effects of a correction, decided inside its transaction. */
 export interface CorrectionPlan {
   readonly touched: Touched;
-  /** Changes the touched rows, and records created rows. @param correctionId id of the operation */
+  /** Changes the touched rows, and records the rows that it creates. */
   readonly work: (correctionId: number) => void;
-  /** Members to show to the operator. */
+  /** Members whom the operator sees before confirming. */
   readonly members?: readonly MemberFate[];
-  /** Notes to store with the correction; without personal data. */
+  /** Notes that are stored with the correction, without personal data. */
   readonly notes?: readonly Text[];
-  /** Further options to store, known only after the decision. */
+  /** Further options of the correction to store, which only `decide` knows. */
   readonly options?: object;
   readonly compared?: ComparedPeople | undefined;
-  /** Other values that the operator sees before confirmation; part of the fingerprint. */
+  /** Further values that the operator sees before confirming. They are part of the fingerprint. */
   readonly seen?: unknown;
-  /** True for an erasure: the history keeps no values. */
+  /** True for an erasure: the history stores no values. */
   readonly keepsNoValues?: boolean;
 }
 
 export type MemberFate = Pick<NamedMember, 'id' | 'fate'>;
 
-/** A day: `YYYY-MM-DD`, and its start in the registry's zone in epoch seconds. */
 export interface Day {
+  /** `YYYY-MM-DD` */
   readonly date: string;
+  /** Epoch seconds at which the day starts in the registry's zone. */
   readonly startsAt: number;
 }
 
-/** Options with the operator's agreements. */
+/** Options of a correction, with the statements to which the operator agrees. */
 export interface AgreedOptions extends CorrectionOptions {
   /** A number is released, or is taken from another person. */
   readonly releases?: boolean | undefined;
@@ -67,7 +68,7 @@ export const refuse = (message: Text, collisions: readonly Collision[] = []): Co
   collisions,
 });
 
-/** Returns the result for a correction if an earlier correction already did the same. */
+/** Returns the result of a correction that an earlier correction has already made. */
 export const repeated = (
   db: Connection,
   correctionId: number,
@@ -100,7 +101,7 @@ export const findCooperative = (db: Connection, code: string): { id: number } | 
   db.row<{ id: number }>('SELECT id FROM main.cooperatives WHERE code = ?', [code]) ??
   refuse(say('There is no cooperative {code}.', { code }));
 
-/** Temporary tables of members to merge and to move (merges.ts, members-move.ts); they may stay empty. */
+/** Temporary tables of the members to merge and to move (merges.ts, members-move.ts). */
 const STAGED = `CREATE TEMP TABLE pairs (from_id INTEGER PRIMARY KEY, into_id INTEGER NOT NULL UNIQUE);
   CREATE TEMP TABLE moving (id INTEGER PRIMARY KEY);`;
 
@@ -112,7 +113,7 @@ export function runCorrection(
 ): CorrectionResult {
   const { db } = scope;
   const work = (): Outcome<CorrectionResult> => {
-    // After a refusal, the rollback drops the temporary tables too.
+    // After a refusal, the rollback also removes the temporary tables.
     db.exec(STAGED);
     const plan = correction.decide();
     if ('outcome' in plan) return { result: plan, isKept: false };
@@ -125,7 +126,7 @@ export function runCorrection(
   const { complete = (completed: CorrectionResult) => completed } = correction;
   if (result.outcome === 'refused' || result.isRepeated === true) return complete(result);
   if (performed.fingerprint !== undefined) return complete({ ...result, ...performed, correctionId: null });
-  // The result of an erasure names no members.
+  // After an erasure, the result must not name the members.
   const members = correction.kind === 'persons_erase' ? [] : result.members;
   return complete({ ...result, ...performed, members });
 }

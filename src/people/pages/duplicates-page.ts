@@ -14,25 +14,24 @@ import type { Crowd, Likeness } from '../likeness.ts';
 import { compared, nameOfSide } from './member-values.ts';
 import { comparedMembers, type Proposal, proposeCorrection } from './propose-correction.ts';
 
-// Searches run in a separate process, and results are shown page by page
-
 const PAGE_SIZE = 10;
 
+/** A search, which runs in a separate process. Its results are shown in pages. */
 interface Search<Results, Group> {
   readonly work: Work;
   readonly path: string;
   readonly title: Message;
-  /** Shown until the search has finished. */
+  /** Sentence on the page while the search runs. */
   readonly progress: Message;
-  /** Number of persons in an unresolved group. A group with another number was resolved elsewhere. */
+  /** Number of persons in a group. A group with a different number was resolved since the search. */
   readonly persons: 1 | 2;
-  /** Returns the array of groups in the results. Resolved groups are removed from this array. */
+  /** Returns the groups of the results, an array from which resolved groups are removed. */
   readonly groupsOf: (results: Results) => Group[];
   readonly summary: (visit: Visit, results: Results) => Html;
   readonly section: (visit: Visit, group: Group, sides: readonly StoredMembership[]) => Html;
 }
 
-/** Members who may be one person, or memberships of a person who may be several. */
+/** Members who may be one person, or memberships of a person who may be several people. */
 interface FoundGroup {
   readonly members: readonly { readonly id: number }[];
 }
@@ -65,7 +64,7 @@ ${pages(visit, path, groups.length, page)}`;
     return { body, shows: shown.length === 0 ? 'nobody' : showing(shown) };
   };
 
-/** Reads the memberships of a group. @returns undefined if a member was merged or erased since */
+/** @returns undefined if a member of the group was merged or erased since the search */
 function readSides(
   store: ReturnType<typeof openStoredData>,
   { members }: FoundGroup,
@@ -74,7 +73,7 @@ function readSides(
   return sides.length === members.length ? sides : undefined;
 }
 
-/** Proposes a correction, and removes the group from the results once the correction is made. */
+/** Proposes a correction of a group. Once the correction is made, removes the group from the results. */
 function resolve<Results, Group extends FoundGroup>(
   visit: Visit,
   submitted: Form,

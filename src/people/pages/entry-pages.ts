@@ -23,10 +23,10 @@ const MONTHS = 24;
 /** Number of entries per page, newest first. */
 const SHOWN = 12;
 
-/** Content at the end of an entry's row, such as its buttons. */
+/** Renders the content at the end of a row, such as the buttons of the entry. */
 export type RowEnd = (kind: EnteredKind, row: StoredRow) => HtmlValue;
 
-/** Returns months as `YYYY-MM`, oldest first, up to the month of `today`. */
+/** Returns the months of the chart as `YYYY-MM`, oldest first. */
 function monthsUntil(today: string): string[] {
   const [year, month] = [Number(today.slice(0, 4)), Number(today.slice(5, 7))];
   return Array.from({ length: MONTHS }, (_, i) =>
@@ -35,8 +35,8 @@ function monthsUntil(today: string): string[] {
 }
 
 /**
- * Returns a page of rows, and links to the other pages.
- * @param name query parameter of the list's page number
+ * Returns the rows of the page that the address names, and links to all pages.
+ * @param name query parameter with the number of the page
  */
 function onePage<Row>(visit: Visit, name: string, rows: readonly Row[]) {
   const page = Math.min(pageNumber(visit.query, name), Math.max(1, lastPage(rows.length, SHOWN)));
@@ -50,10 +50,7 @@ function onePage<Row>(visit: Visit, name: string, rows: readonly Row[]) {
 const newest = (rows: readonly StoredRow[], at: string): StoredRow[] =>
   [...rows].sort((one, other) => numberOf(other, at) - numberOf(one, at));
 
-/**
- * Returns the columns of a table of entries, with a last column for the end of each row.
- * @param number index of the column with numbers
- */
+/** Returns the columns of a table, and a column for the `RowEnd`. @param number index of a numeric column */
 const columnsOf = (number: number, ...headings: string[]) => [
   ...headings.map((heading, i) => (i === number ? { heading, isNumber: true as const } : { heading })),
   { heading: '' },

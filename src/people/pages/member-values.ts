@@ -7,17 +7,16 @@ import type { StoredMembership, StoredRow } from '../../registry/stored/stored-d
 import { listFields } from '../../values/declared-fields.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 
-/** Returns the result of `write`, or undefined for a missing value. */
 export const ifGiven = <T>(row: StoredRow, field: string, write: (value: T) => string): string | undefined =>
   row[field] === null || row[field] === undefined ? undefined : write(row[field] as T);
 
-/** Fields that are shown in headings or are parts of the full name. */
+/** Fields that headings show, and parts of the full name. */
 const ELSEWHERE = ['cooperative_id', 'identity_card', 'first_name', 'last_name'];
 const SHOWN_FIELDS = listFields(MEMBER_FIELDS)
   .map(({ name }) => name)
   .filter((name) => !ELSEWHERE.includes(name));
 
-/** Returns the labelled values of a member. @param but field to omit */
+/** @param but field to omit */
 export const memberValues = (
   visit: Visit,
   member: StoredRow,
@@ -30,7 +29,7 @@ export const memberValues = (
       : writeStored(visit, field, member[field]),
   ]);
 
-/** Returns the codes of the cooperative and the member. */
+/** Returns the code of the cooperative and the code of the member. */
 export const nameOfSide = ({ member }: Pick<StoredMembership, 'member'>): string =>
   `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`;
 

@@ -12,7 +12,7 @@ export const isVisible = (visible: Visible, cooperativeId: number): boolean =>
   visible === null || visible.includes(cooperativeId);
 
 /**
- * Returns the cooperatives of a list.
+ * Returns the cooperatives whose rows a list contains.
  * @param cooperativeId requested cooperative; undefined for all
  * @returns undefined for all; empty if the requested cooperative is not visible
  */

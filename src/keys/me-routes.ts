@@ -1,6 +1,6 @@
 /** `/me`: the calling key's permissions, restrictions and rate limits, and their current usage. */
 import { type ApiKey, SCOPES, type Visible } from '../access/api-keys.ts';
-import type { KeyUsage, RateLimiter, WindowUsage } from '../access/rate-limiter.ts';
+import type { RateLimiter, WindowUsage } from '../access/rate-limiter.ts';
 import { ok } from '../http/declare/response.ts';
 import { type Route, SHOWS_NO_ROWS } from '../http/declare/route.ts';
 import type { NarrowableStore } from '../registry/registry-store.ts';
@@ -81,29 +81,11 @@ export function meRoutes(
   limiter: Pick<RateLimiter, 'usage'>,
   zone: TimeZone,
 ): Route[] {
-  /** Returns codes in the order of the key's list of cooperatives. */
   async function codesOf(visible: Visible): Promise<string[] | null> {
     if (visible === null) return null;
     const { cooperatives } = store.narrowedTo(visible);
     const rows = await Promise.all(visible.map((id) => cooperatives.find(id)));
     return rows.flatMap((cooperative) => cooperative?.code ?? []);
-  }
-
-  function format(key: ApiKey, cooperatives: string[] | null, usage: KeyUsage): Static<typeof ME> {
-    return {
-      id: String(key.id),
-      name: key.name,
-      scopes: [...key.scopes],
-      allowed_addresses: [...key.allowedAddresses],
-      allowed_hosts: [...key.allowedHosts],
-      lookup_only: key.isLookupOnly,
-      allow_export: key.mayExport,
-      cooperatives,
-      purpose: key.purpose,
-      require_purpose: key.requiresPurpose,
-      expires_at: key.expiresAt === null ? null : formatDateTime(key.expiresAt, zone),
-      rate_limits: { hour: formatWindow(usage.hour), day: formatWindow(usage.day) },
-    };
   }
 
   return [
@@ -119,7 +101,23 @@ export function meRoutes(
       responses: { 200: { description: 'The caller.', schema: ME, example: CALLER_EXAMPLE } },
       async handle({ caller, visible }) {
         const key = caller as ApiKey;
-        return ok(format(key, await codesOf(visible), limiter.usage(key)));
+        const cooperatives = await codesOf(visible);
+        const { hour, day } = limiter.usage(key);
+        const me: Static<typeof ME> = {
+          id: String(key.id),
+          name: key.name,
+          scopes: [...key.scopes],
+          allowed_addresses: [...key.allowedAddresses],
+          allowed_hosts: [...key.allowedHosts],
+          lookup_only: key.isLookupOnly,
+          allow_export: key.mayExport,
+          cooperatives,
+          purpose: key.purpose,
+          require_purpose: key.requiresPurpose,
+          expires_at: key.expiresAt === null ? null : formatDateTime(key.expiresAt, zone),
+          rate_limits: { hour: formatWindow(hour), day: formatWindow(day) },
+        };
+        return ok(me);
       },
     },
   ];

@@ -102,7 +102,7 @@ export const addCorrectionOptions = (command: Command): Command =>
  * Records the access, shows the plan of a correction, asks for confirmation, runs the correction and prints
  * the result.
  * @param access all numbers and members that the correction names or shows
- * @throws CommandError with status 1 if the correction was refused or not confirmed, or as `recordAccess`
+ * @throws CommandError with status 1 if the correction was refused or not confirmed; errors of `recordAccess`
  */
 export async function correct(
   run: Run<CorrectionCommandOptions>,

@@ -30,8 +30,8 @@ const areSwapped = (one: string, other: string): boolean =>
   [...one].sort().join('') === [...other].sort().join('');
 
 /**
- * Scores two members with similar names who also share a phone, share cooperative, name and date of birth, or
- * have national IDs that are one slip apart.
+ * Scores two members with similar names. The two must also have one phone, or national IDs that are one slip
+ * apart, or one cooperative with the same name and date of birth.
  * @returns undefined if the members are unlikely to be one person with two numbers
  */
 export function judgePair(one: Registered, other: Registered): Likeness | undefined {

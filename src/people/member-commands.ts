@@ -84,8 +84,8 @@ const addSelecting = (command: Command): Command =>
     .option('--reference <reference>', 'with --cooperative: the entry with this reference');
 
 /**
- * @throws CommandError with status 2 unless the options name either a member or a reference; or as
- * `findMemberId`
+ * @throws CommandError with status 2 unless the options name either a member or a reference; errors of
+ *   `findMemberId`
  */
 async function readSelection(run: Run<ListOptions>): Promise<EntrySelection> {
   const { member, cooperative, reference } = run.options;

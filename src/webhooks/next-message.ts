@@ -55,7 +55,8 @@ export class MessageReader {
   /**
    * Finds the next message after the position.
    * @returns undefined if there are no further events
-   * @throws RegistryError (as a rejection) `gone` if the events after the position are no longer stored
+   * @throws RegistryError (as a rejection) `gone` if the sequence has restarted, or the next events were
+   *   deleted
    */
   async next(endpoint: WebhookEndpoint, position: FeedPosition, visible: Visible): Promise<Next | undefined> {
     const { epoch, sequence: after } = position;

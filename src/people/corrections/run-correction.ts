@@ -54,7 +54,7 @@ export interface Day {
   readonly startsAt: number;
 }
 
-/** Options of a correction, with the statements to which the operator agrees. */
+/** Options of a correction, and statements to which the operator agrees. */
 export interface AgreedOptions extends CorrectionOptions {
   /** A number is released, or is taken from another person. */
   readonly releases?: boolean | undefined;

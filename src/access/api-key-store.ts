@@ -361,8 +361,8 @@ export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeys
 }
 
 /**
- * @param use `serve`, for a service, and `issue`, to add a key, create a missing file; `manage`, for all other
- *   purposes, requires the file
+ * @param use `serve`, for a service, and `issue`, to add a key, create a missing file; `manage`, for all
+ *   other purposes, requires the file
  * @throws StorageError
  */
 export const openKeys = (storage: Storage, use: StorageUse): ApiKeyStore =>

@@ -1,6 +1,6 @@
 /**
- * Merges two members who are one person. Merges two cooperatives, whose members are then moved or merged. Each
- * field declares which of two values remains (registry/members.ts).
+ * Merges two members who are one person. Merges two cooperatives, whose members are then moved or merged.
+ * Each field declares which of two values remains (registry/members.ts).
  */
 
 import { haveCommonWord } from '../../import/checks/compare-people.ts';

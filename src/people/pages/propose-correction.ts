@@ -141,7 +141,8 @@ export function withSubject({ fields, subject }: Shows, added: Subject): Shows {
     ...new Set([...one, ...other]),
   ];
   const identityCards = union(subject.identityCards, added.identityCards);
-  return { fields, subject: { identityCards, memberIds: union(subject.memberIds, added.memberIds) } };
+  const memberIds = union(subject.memberIds, added.memberIds);
+  return { fields, subject: { ...(identityCards.length > 0 && { identityCards }), memberIds } };
 }
 
 function refusal(visit: Visit, { heading, back, shows }: Proposal, refused: CorrectionRefused): Page {

@@ -1,4 +1,4 @@
-/** `backup`: copies a registry in use, and verifies, lists and prunes copies (docs/backup.md#backup). */
+/** The command `backup`, which writes, verifies, lists and removes backups (docs/backup.md#backup). */
 
 import { basename, dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -24,13 +24,12 @@ import {
   verifyAndRecordBackup,
   writeAndRecordBackup,
 } from './numbered-backups.ts';
-import type { WrittenBackup } from './write-backup.ts';
 
 // Output of a backup: text for people, JSON for programs
 
 export const formatInstant = (instantMs: number): string => new Date(instantMs).toISOString();
 
-/** Returns the JSON document that `--json` prints for a backup. */
+/** Returns the document of `--json`. */
 export const describeBackup = (
   folder: string,
   { program, instantMs, files, rows, sequence, registryId }: Manifest,
@@ -38,19 +37,14 @@ export const describeBackup = (
   folder,
   program,
   instant: formatInstant(instantMs),
-  files: files.map((file) => ({
-    name: file.name,
-    bytes: file.bytes,
-    sha256: file.sha256,
-    schema_version: file.schemaVersion,
-  })),
+  files: files.map(({ name, bytes, sha256, schema_version }) => ({ name, bytes, sha256, schema_version })),
   rows,
   epoch: sequence?.epoch ?? null,
   last_sequence: sequence?.lastSequence ?? null,
   registry_id: registryId ?? null,
 });
 
-/** Formats a note on files of modules that this program does not have, with `rest` on their treatment. */
+/** Returns a note on files of modules that this program lacks. @param rest treatment of these files */
 export function unknownFilesNote({ files }: Manifest, rest: string): string {
   const names = files.map(({ name }) => name).filter(isUnknownFile);
   return names.length === 0
@@ -59,10 +53,10 @@ export function unknownFilesNote({ files }: Manifest, rest: string): string {
 }
 
 function formatBackup({ files, rows, sequence }: Manifest): string {
-  const fileLines = files.map(({ name, bytes, schemaVersion, sha256 }) => [
+  const fileLines = files.map(({ name, bytes, schema_version, sha256 }) => [
     name,
     formatBytes(bytes),
-    String(schemaVersion),
+    String(schema_version),
     `${sha256.slice(0, 16)}…`,
   ]);
   const rowLines = Object.entries(rows).map(([table, count]) => [table, String(count)]);
@@ -75,10 +69,11 @@ function formatBackup({ files, rows, sequence }: Manifest): string {
 // Checks of the target folder and its disk
 
 /**
- * Asks before a missing folder is created: if a disk is not mounted, the backup would be on another disk.
- * @param folder the parent of all backups or of a single backup
+ * Asks the user before a missing folder is created. If its disk is not mounted, the backup would be written
+ * to another disk.
+ * @param folder parent of the folder of the backup
  * @param yes skips the question
- * @throws CommandError with status 2 unless the folder exists or its creation is confirmed
+ * @throws CommandError with status 2 if the user refuses or cannot be asked
  */
 async function requireFolder(
   context: CliContext & { readonly storage: Storage },
@@ -96,7 +91,7 @@ async function requireFolder(
   );
 }
 
-/** Warns if the failure of one disk would take both the registry and the backup. */
+/** Warns if the failure of one disk would destroy both the registry and the backup. */
 function tellPlace(context: CliContext & { readonly storage: Storage }, folder: string): void {
   const place = placeOf(context.storage.location, folder);
   if (place === 'beside')
@@ -165,9 +160,17 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
   const { keep, verify, yes = false } = run.options;
   await requireFolder(run, keep === undefined ? dirname(resolve(folder)) : folder, yes);
   const target = keep === undefined ? folder : datedFolderIn(folder, clock.now());
-  const backup = await writeInterruptibly(run, target);
-  const { fault, ledgerFault } =
-    verify === true ? await verifyAndRecordBackup(storage, target, clock.now) : NOT_CHECKED;
+  const backup = await interruptible(
+    () => new CommandError(EXIT.refused, 'Interrupted. No backup was written.'),
+    (signal) => {
+      const onProgress = (progress: number) => run.news?.({ progress });
+      const options = { program: packageVersion(), now: clock.now, signal, onProgress };
+      return writeAndRecordBackup(storage, target, options);
+    },
+  );
+  const { fault, ledgerFault } = verify
+    ? await verifyAndRecordBackup(storage, target, clock.now)
+    : { fault: null, ledgerFault: null };
   if (fault !== null)
     throw new CommandError(EXIT.refused, `${target} is NOT sound: ${fault} No older backup was removed.`);
   let pruned: PrunedBackups | undefined;
@@ -187,26 +190,11 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
   assertLedger(backup.ledgerFault ?? ledgerFault);
 }
 
-const NOT_CHECKED = { fault: null, ledgerFault: null };
-
-/** @throws CommandError if the backup was written, but its ledger is incomplete or not sound */
+/** @throws CommandError if the access ledger in a backup is incomplete or not sound */
 function assertLedger(fault: string | null): void {
   if (fault === null) return;
   throw new CommandError(EXIT.partly, `The access ledger is NOT sound: ${fault} See docs/ledger.md#damage.`);
 }
-
-/** Writes the backup. SIGINT or SIGTERM removes the files written so far. */
-const writeInterruptibly = ({ storage, clock, news }: Run, folder: string): Promise<WrittenBackup> =>
-  interruptible(
-    () => new CommandError(EXIT.refused, 'Interrupted. No backup was written.'),
-    (signal) =>
-      writeAndRecordBackup(storage, folder, {
-        program: packageVersion(),
-        now: clock.now,
-        signal,
-        onProgress: (progress) => news?.({ progress }),
-      }),
-  );
 
 function formatWritten(storage: Storage, folder: string, backup: Manifest, pruned?: PrunedBackups): string {
   const upTo = `every write acknowledged before ${formatInstant(backup.instantMs)}`;

@@ -1,4 +1,7 @@
-/** Erases from a restored copy the persons erased since the backup (docs/backup.md#erased-persons). */
+/**
+ * Persons who were erased after a backup are in its copy again. Erases these persons from the copy before the
+ * copy replaces the registry (docs/backup.md#erased-persons).
+ */
 
 import { createSecretKey } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -29,15 +32,6 @@ import type { RestoringFolder } from './restoring-folder.ts';
 
 const REASON = 'Erased again: the backup was older than the erasure.';
 
-interface FoundErasures {
-  /** All known erasures. */
-  readonly newest: Erasures;
-  /** Erasures from all sources except the backup. */
-  readonly beyond: Erasures;
-  /** True if a source is known to have every erasure up to now. */
-  readonly isUpToDate: boolean;
-}
-
 /**
  * Collects erasures from the backup, the location, the registry to be replaced, and `erasuresFile`.
  * @param sequence last event of the backup
@@ -48,7 +42,7 @@ export async function findErasures(
   { databaseFile, oldDatabase, copies }: RestoringFolder,
   erasuresFile: string | undefined,
   sequence: SequencePosition | undefined,
-): Promise<FoundErasures> {
+) {
   const copy = join(copies, 'registry.db');
   const fromElsewhere = erasuresFile === undefined ? undefined : await readElsewhere(erasuresFile, copies);
   if (fromElsewhere !== undefined && !isOfRegistry(fromElsewhere, copy))
@@ -59,13 +53,19 @@ export async function findErasures(
       .filter((erasures) => isOfRegistry(erasures, copy)),
   );
   const ofBackup = readErasuresFile(join(copies, basename(erasuresFileOf('registry.db'))));
-  const isUpToDate = fromElsewhere !== undefined || isContinued(oldDatabase, sequence);
-  return { newest: ofBackup === undefined ? beyond : mergeErasures(beyond, ofBackup), beyond, isUpToDate };
+  return {
+    /** All known erasures. */
+    newest: ofBackup === undefined ? beyond : mergeErasures(beyond, ofBackup),
+    /** Erasures from all sources except the backup. */
+    beyond,
+    /** True if one of these sources is known to have all erasures up to now. */
+    isUpToDate: fromElsewhere !== undefined || isContinued(oldDatabase, sequence),
+  };
 }
 
 /**
- * True if the file is the backed-up registry itself. A restored copy does not count: a restore renews the
- * epoch.
+ * True if the file is the registry from which the backup was made, and not a restored copy. Each restore
+ * renews the epoch, so the epochs would differ.
  */
 function isContinued(file: string, sequence: SequencePosition | undefined): boolean {
   if (sequence === undefined) return false;
@@ -77,7 +77,7 @@ function isContinued(file: string, sequence: SequencePosition | undefined): bool
   }
 }
 
-/** Reads a copy of the file, since its disk may be read-only. */
+/** Reads a copy of the file, because SQLite may be unable to read a file on a read-only disk. */
 async function readElsewhere(file: string, copies: string): Promise<Erasures | undefined> {
   const copy = join(copies, 'given.erasures.db');
   if (!statOf(file).isFile()) throw new StorageError('unusable', `${file} is not a file.`);
@@ -94,7 +94,7 @@ async function readElsewhere(file: string, copies: string): Promise<Erasures | u
   }
 }
 
-/** Returns undefined if the registry cannot be read. The file of erasures beside it then has to suffice. */
+/** Returns undefined for an unreadable registry. Then only the file of erasures beside it is used. */
 function readOldRegistry(file: string): Erasures | undefined {
   try {
     return readRegistry(file);
@@ -107,9 +107,9 @@ const readRegistry = (file: string): Erasures =>
   withDatabase(file, { readOnly: true, waitMs: 0 }, readErasures);
 
 interface EraseOptions extends Omit<OperationOptions, 'waitMs'> {
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   readonly now: () => number;
-  /** User to record in the corrections. */
+  /** User to record with the corrections. */
   readonly systemUser: string;
   /** Called after each change on disk. */
   readonly onStep: (step: string) => void;
@@ -118,15 +118,15 @@ interface EraseOptions extends Omit<OperationOptions, 'waitMs'> {
 export type RestoredErasures = ReturnType<typeof eraseAgain>['report'];
 
 /**
- * Erases again, in the copy, all persons erased since the backup. If there are any, a copy of an older
- * release is migrated first.
- * @param copy registry file, copied from the backup and not open in another process
+ * Erases from the copy all persons who were erased after the backup. Before the first erasure, migrates a
+ * copy with the schema of an older release.
+ * @param copy file of the registry, copied from the backup and not open in another process
  * @param instantMs time of the backup, in epoch milliseconds
  * @throws StorageError when the disk is full
  */
 export function eraseAgain(
   copy: string,
-  { newest, beyond, isUpToDate }: FoundErasures,
+  { newest, beyond, isUpToDate }: Awaited<ReturnType<typeof findErasures>>,
   instantMs: number,
   options: EraseOptions,
 ) {
@@ -134,20 +134,20 @@ export function eraseAgain(
   const since = new Set(erasedSince(newest, ofBackup));
   const members = since.size === 0 ? [] : eraseFrom(copy, newest, since, options);
   const all = mergeErasures(newest, ofBackup);
-  // Without an erasure after the backup, the other sources may be as old as the backup.
+  // Without an erasure after the backup, the other sources may be older than the backup.
   const isNewer = isUpToDate || [...beyond.erasedAt.values()].some((seconds) => seconds * 1000 >= instantMs);
-  // Sources that lack an erasure of the backup are older than the backup, or belong to another registry.
+  // Sources that lack an erasure that the backup has are older than the backup, or of another registry.
   const isComplete =
     beyond.secrets.includes(ofBackup.secrets[0] ?? '') && erasedSince(ofBackup, beyond).length === 0;
   return {
     /** All erasures known now. */
     all,
-    /** True if the copy was migrated to the newest schema. */
+    /** True if the copy has the newest schema. */
     isMigrated: since.size > 0,
     report: {
-      /** Ids of the memberships that were erased again. */
+      /** Ids of the members that were erased again. */
       members,
-      /** Epoch milliseconds; undefined if all erasures since the backup are known. */
+      /** Epoch milliseconds after which erasures may be unknown; undefined if all are known. */
       unknownSinceMs: isNewer && isComplete ? undefined : instantMs,
       /** Epoch seconds of the last known erasure; undefined if there is none. */
       lastSeconds: all.erasedAt.size === 0 ? undefined : Math.max(...all.erasedAt.values()),
@@ -187,16 +187,18 @@ function eraseFrom(
   }
 }
 
-/** Queries for each member's current national ID, and for each former national ID in the backup. */
+/**
+ * Queries whose rows have the id of a member, the present national ID, and a present or former national ID.
+ */
 const NUMBERS = [
   'SELECT id, identity_card, identity_card FROM members ORDER BY identity_card',
   `SELECT m.id, m.identity_card, f.old FROM former_identity_cards f
    JOIN members m ON m.identity_card = f.new`,
 ];
 
-/** Returns the ids of members to erase, by their national ID in the copy. */
+/** Returns the ids of the members to erase, by national ID. */
 function findPersons(db: Connection, newest: Erasures, since: ReadonlySet<string>): Map<string, number[]> {
-  // Each key object is created only once, as there may be millions of numbers.
+  // Creates each key object only once, because there may be millions of national IDs.
   const keys = newest.secrets.map((secret) => createSecretKey(Buffer.from(secret, 'hex')));
   const isAmong = (hashes: { has(hash: string): boolean }, text: string): boolean =>
     keys.some((key) => hashes.has(hashIdentity(key, text).toString('hex')));

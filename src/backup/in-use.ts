@@ -1,4 +1,4 @@
-/** Detects processes that have a database open, even idle ones. */
+/** Detects processes that have a database open, including idle processes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listAllFiles } from '../ledger/ledger-files.ts';
 import { isLocked } from '../sqlite/file-use.ts';
@@ -6,17 +6,17 @@ import { DATABASE_FILES, keysFileOf } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 
 /**
- * True while a service may have the registry open. A service keeps the keys open, a command locks them only
- * briefly, and a backup for as long as it copies the databases.
+ * True if a process has the file of keys open, as a running service always has. A backup has the file open
+ * while it copies the databases, and other commands only for an instant.
  */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
-/** Interval between checks. A process that was about to open a file has opened that file after this time. */
+/** Delay before each check. A process that was about to open a file has opened the file after this time. */
 const LOOK_AGAIN_MS = 200;
 
 /**
- * Waits until no process has a lock on a file of the registry. Damaged and deleted files have no locks.
- * @param toMessage formats the error for the file still open
+ * Waits until no process has a file of the registry open. Damaged and deleted files count as not open.
+ * @param toMessage formats the error for a file that is still open
  * @throws StorageError when a file is still open after `maxWaitMs`
  */
 export async function assertUnused(

@@ -1,5 +1,5 @@
 /**
- * Reads and writes the `manifest.json` of a backup, which describes the other files
+ * Reads and formats the `manifest.json` of a backup, which describes the other files
  * (src/sqlite/registry-files.ts). A folder without a manifest is not a backup.
  */
 import { hash } from 'node:crypto';
@@ -13,61 +13,55 @@ import type { SequencePosition } from '../sqlite/storage.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
-/** Increased when an older release would misread a backup. */
+/** Version of the format. Increase it if older releases would misread a backup. */
 const FORMAT = 2;
 
+/** A file in the manifest, in the form of the JSON. */
 export interface ManifestFile {
   readonly name: string;
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
   /** `application_id` in the header of the SQLite file. */
-  readonly applicationId: number;
-  readonly schemaVersion: number;
+  readonly application_id: number;
+  readonly schema_version: number;
 }
 
 export interface Manifest {
-  /** Version of the program that wrote it. */
+  /** Version of the program that wrote the backup. */
   readonly program: string;
-  /** Epoch milliseconds: every write acknowledged before this instant is in the backup. */
+  /** Epoch milliseconds. The backup has all writes that were acknowledged before this instant. */
   readonly instantMs: number;
   readonly files: readonly ManifestFile[];
-  /** Row counts by table, as a measure of the registry's size. */
   readonly rows: { readonly [table: string]: number };
   /** Undefined for a registry that has lost its epoch, which `check` reports. */
   readonly sequence: SequencePosition | undefined;
   /** Undefined if the registry's id cannot be read. */
   readonly registryId: string | undefined;
-  /** Number among the backups of 1.0.0 in a folder. Always 0 in later backups, with numbered folder names. */
+  /**
+   * Number of a backup of 1.0.0. In later releases, the number is in the name of the folder, and this is 0.
+   */
   readonly number: number;
 }
 
-/** A manifest that is damaged or was changed. The message begins with the file's name. */
+/** The manifest is damaged or was changed. */
 export class ManifestError extends Error {
   constructor(reason: string) {
     super(`${MANIFEST_NAME}: ${reason}`);
   }
 }
 
-/** Formats a manifest. The last field is a hash of all other fields. */
+/** Formats a manifest, with a hash of all fields as the last field. */
 export function formatManifest(manifest: Manifest): string {
   const document = toDocument(manifest);
   return `${JSON.stringify({ ...document, manifest_sha256: hashOf(document) }, undefined, 2)}\n`;
 }
 
-type ManifestDocument = ReturnType<typeof toDocument>;
-
 const toDocument = ({ program, instantMs, files, rows, sequence, registryId }: Manifest) => ({
   format: FORMAT,
   program,
   instant: new Date(instantMs).toISOString(),
-  files: files.map((file) => ({
-    name: file.name,
-    bytes: file.bytes,
-    sha256: file.sha256,
-    application_id: file.applicationId,
-    schema_version: file.schemaVersion,
-  })),
+  files,
   rows,
   epoch: sequence?.epoch,
   last_sequence: sequence?.lastSequence,
@@ -95,7 +89,7 @@ export function readManifest(folder: string): Manifest {
   return parseManifest(text, folder);
 }
 
-/** Parses a manifest. File names are checked even if the hash is correct, since anyone can compute a hash. */
+/** File names are checked even if the hash is correct, since anyone can compute a hash. */
 function parseManifest(text: string, folder: string): Manifest {
   const { manifest_sha256: sha256, ...document } = parseDocument(text);
   if (document.format > FORMAT) {
@@ -111,22 +105,16 @@ function parseManifest(text: string, folder: string): Manifest {
   return {
     program,
     instantMs: Date.parse(instant),
-    files: files.map((file) => ({
-      name: file.name,
-      bytes: file.bytes,
-      sha256: file.sha256,
-      applicationId: file.application_id,
-      schemaVersion: file.schema_version,
-    })),
+    files,
     rows,
     sequence: lastSequence === undefined ? undefined : { epoch: epoch as string, lastSequence },
-    // Manifests of 1.0.0 lack the id, which is then read from the registry.
+    // Manifests of 1.0.0 lack the id.
     registryId: document.registry_id ?? readRegistryId(join(folder, 'registry.db')),
     number: document.number ?? 0,
   };
 }
 
-type StoredDocument = ManifestDocument & {
+type StoredDocument = ReturnType<typeof toDocument> & {
   readonly manifest_sha256: unknown;
   /** Present only in manifests of 1.0.0. */
   readonly number?: number;
@@ -145,15 +133,15 @@ function parseDocument(text: string): StoredDocument {
 }
 
 /**
- * True for the database of a module that this program does not have, such as webhooks. Verification checks
- * only its size and hash; a restore skips it, and it stays in the backup.
+ * True for the database of a module that this program lacks, such as webhooks. Verification checks only the
+ * size and hash of the file. A restore leaves the file in the backup.
  */
 export const isUnknownFile = (name: string): boolean =>
   /^registry\.[a-z-]+\.db$/.test(name) &&
   !isLedgerFileOfBackup(name) &&
   !DATABASE_FILES.some((file) => file.name === name);
 
-/** @throws ManifestError for an unexpected file name, since a path could point outside the folder */
+/** @throws ManifestError for an unexpected file name, which could be a path outside the folder */
 function assertNames(names: readonly string[]): void {
   const isDatabase = (name: string) => DATABASE_FILES.some((file) => file.name === name);
   if (names.some((name) => !isDatabase(name) && !isLedgerFileOfBackup(name) && !isUnknownFile(name)))

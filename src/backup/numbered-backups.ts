@@ -1,4 +1,6 @@
-/** Manages backups in a common folder, ordered by the number at the start of their names, not by date. */
+/**
+ * Manages the backups in a common folder. Their order is that of the numbers in their names, not of dates.
+ */
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
@@ -19,30 +21,27 @@ import {
   writeBackup,
 } from './write-backup.ts';
 
-/** Returns the folder of the next backup, numbered one above the highest existing number. */
+/** Returns the path of the next backup, such as `000042-2026-11-21T18-30-00Z`, with the instant in UTC. */
 export function datedFolderIn(parent: string, instantMs: number): string {
   const numbers = existsSync(parent) ? readdirSync(parent).map(numberOf) : [];
-  return join(parent, datedNameOf(Math.max(0, ...numbers) + 1, instantMs));
-}
-
-/** Returns the folder name of a backup: `000042-2026-11-21T18-30-00Z`, with the instant in UTC. */
-function datedNameOf(number: number, instantMs: number): string {
+  const number = String(Math.max(0, ...numbers) + 1).padStart(6, '0');
   const instant = new Date(instantMs)
     .toISOString()
     .replace(/\.[0-9]+/, '')
     .replaceAll(':', '-');
-  return `${String(number).padStart(6, '0')}-${instant}`;
+  return join(parent, `${number}-${instant}`);
 }
 
 export type PrunedBackups = ReturnType<typeof pruneDatedBackups>;
 
 /**
- * Removes the oldest complete backups of one registry from a folder, and nothing else.
+ * Removes the oldest complete backups from a folder. Counts and removes only backups of the same registry as
+ * the newest backup.
  * @param keep number of backups to keep, at least 1
  * @param yes skips the check that the newest backup has not shrunk
- * @param written name of the backup just written, which is always kept
- * @returns the number of backups left, and the names of the removed backups
- * @throws StorageError `failed` when the newest backup has fewer than half the members of the one before
+ * @param written name of the backup that was just written, and counts as the newest
+ * @returns the number of backups that are left, and the names of the removed backups
+ * @throws StorageError `failed` when the newest backup has less than half the members of the backup before
  */
 export function pruneDatedBackups(parent: string, keep: number, yes: boolean, written?: string) {
   const all = listDatedBackups(parent);
@@ -54,7 +53,7 @@ export function pruneDatedBackups(parent: string, keep: number, yes: boolean, wr
   const removed = older.slice(keep - 1).map(({ name }) => name);
   if (removed.length > 0 && !yes) assertNotShrunk(newest, older[0]);
   for (const name of removed.reverse()) {
-    // Renamed first: a half-removed folder must not look like a backup.
+    // Renamed first, because a half-removed folder must not look like a backup.
     const doomed = join(parent, incompleteNameOf(name));
     renameSync(join(parent, name), doomed);
     syncPath(parent);
@@ -73,16 +72,15 @@ function assertNotShrunk(newest: DatedBackup, before: DatedBackup | undefined): 
   );
 }
 
-/** A complete backup; only ledger files may be missing. */
+/** A complete backup. Files of its access ledger may be missing. */
 interface DatedBackup {
-  /** Name of the backup's folder. */
   readonly name: string;
   readonly manifest: Manifest;
 }
 
 /**
  * Lists the complete backups in a folder, newest first.
- * @param onDenied called for each backup that this process may not read, with the reason
+ * @param onDenied called for each backup that this process may not read
  */
 export const listDatedBackups = (
   parent: string,
@@ -93,15 +91,15 @@ export const listDatedBackups = (
     .flatMap(({ name }) => readComplete(join(parent, name), (fault) => onDenied(name, fault)))
     .sort(newestFirst);
 
-/** Sorts by number, highest first. Backups of 1.0.0, with the number in the manifest, come last. */
+/** Sorts by number. The names of backups of 1.0.0 have no number; these backups are last. */
 const newestFirst = (a: DatedBackup, b: DatedBackup): number =>
   numberOf(b.name) - numberOf(a.name) || b.manifest.number - a.manifest.number || (a.name < b.name ? 1 : -1);
 
 const numberOf = (name: string): number => Number(/^([0-9]{6,12})-/.exec(name)?.[1] ?? 0);
 
 /**
- * Returns the folder's backup, or an empty array unless the folder has a valid manifest and exactly the files
- * listed there. Ledger files may be missing, since the rest can still be restored.
+ * Returns the backup in a folder. Returns an empty array unless the folder has a valid manifest and exactly
+ * the files of the manifest. Only ledger files may be missing, since the rest can be restored without them.
  */
 function readComplete(folder: string, onDenied: (fault: string) => void): DatedBackup[] {
   try {
@@ -120,17 +118,18 @@ function readComplete(folder: string, onDenied: (fault: string) => void): DatedB
   }
 }
 
-/** Lists relative paths of all files below a folder. */
+/** Lists the relative paths of all files in a folder and its subfolders. */
 const listFiles = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => !entry.isDirectory())
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 
 /**
- * Verifies the backups of the registry at a location, newest first, until one is sound.
- * @returns the folder of the sound backup, and newer backups that are not sound or not readable
- * @throws StorageError `unusable` when the folder has no sound backup of this registry, or when the location
- * has no registry and the folder has backups of several registries
+ * Finds the newest sound backup of the registry at a location. Without a registry at the location, all
+ * backups in the folder must be of one registry.
+ * @returns the folder of the backup, and the newer backups that are not sound or not readable
+ * @throws StorageError `unusable` when the folder has no sound backup of this registry, or has backups of
+ * several registries and the location has no registry
  */
 export async function findNewestBackup(databaseFile: string, parent: string) {
   const denied: { name: string; fault: string }[] = [];
@@ -164,24 +163,24 @@ export async function findNewestBackup(databaseFile: string, parent: string) {
   throw new StorageError('unusable', `There is no sound backup in ${parent}.${reasons}`);
 }
 
-// A file beside the registry records its last backup, for `status` and metrics
+// The last backup is recorded in a file beside the registry, for `status` and metrics
 
 interface RecordedBackup {
-  /** Epoch of the sequence of events; null if the registry had no epoch, which `check` reports. */
+  /** Epoch of the sequence of events. Null if the registry had lost its epoch, which `check` reports. */
   readonly epoch: string | null;
   /** Absolute path. */
   readonly folder: string;
-  /** Epoch milliseconds: every write acknowledged before this instant is in the backup. */
+  /** Epoch milliseconds. The backup has all writes that were acknowledged before this instant. */
   readonly instantMs: number;
-  /** Total size of all files. */
+  /** Size of all files together. */
   readonly bytes: number;
-  /** Time of the last complete `backup verify`, in epoch milliseconds; null if never verified. */
+  /** Time of the last verification, in epoch milliseconds; null before the first. */
   readonly verifiedAtMs: number | null;
-  /** Fault found when the backup was written or verified; null if none. */
+  /** Fault that was found when the backup was written or last verified; null for a sound backup. */
   readonly fault: string | null;
 }
 
-/** Returns null if there is no readable record. The next backup then writes one. */
+/** Returns null for a missing or damaged record, which the next backup replaces. */
 function readRecord(databaseFile: string): RecordedBackup | null {
   try {
     const last = JSON.parse(readFileSync(backupsFileOf(databaseFile), 'utf8'));
@@ -192,7 +191,7 @@ function readRecord(databaseFile: string): RecordedBackup | null {
   }
 }
 
-/** @throws StorageError, since `status` would otherwise keep showing an older backup */
+/** @throws StorageError if the file cannot be written: `status` would then show an older backup */
 function writeRecord(databaseFile: string, last: RecordedBackup): void {
   const file = backupsFileOf(databaseFile);
   const next = `${file}.new-${process.pid}`;
@@ -209,8 +208,8 @@ function writeRecord(databaseFile: string, last: RecordedBackup): void {
 }
 
 /**
- * Writes a backup while other processes use the registry, and records it as the location's last backup.
- * @param target a new or empty folder, filled once the backup is complete, checked and on disk
+ * Writes a backup while other processes use the registry, and records it as the last backup of the location.
+ * @param target a new or empty folder, which gets all files together, once they are checked and on disk
  * @throws StorageError, or the reason of the signal
  */
 export async function writeAndRecordBackup(
@@ -232,9 +231,8 @@ export async function writeAndRecordBackup(
 }
 
 /**
- * Reads every byte of a backup without changing it, and records the result if it is the location's last
- * backup.
- * @param now epoch milliseconds
+ * Verifies a backup by reading every byte. Records the result if this is the last backup of the location.
+ * @param now returns epoch milliseconds
  * @throws StorageError `unusable` when the folder has no backup, or a backup of a newer release
  */
 export async function verifyAndRecordBackup(
@@ -264,12 +262,12 @@ export async function verifyAndRecordBackup(
 
 /**
  * Place of a backup relative to the registry, since one broken disk may destroy both (docs/backup.md#backup).
- * `beside`: in the registry's folder. `same_disk`: elsewhere on the registry's disk. `elsewhere`: on another
- * disk. `missing`: nothing exists at the path, for example because a disk is not mounted.
+ * `beside`: in the folder of the registry. `same_disk`: in another folder of the same disk. `elsewhere`: on
+ * another disk. `missing`: nothing exists at the path, for example because a disk is not mounted.
  */
 export type BackupPlace = 'missing' | 'beside' | 'same_disk' | 'elsewhere';
 
-/** @param path treated as `elsewhere` if it cannot be inspected, for example in another user's folder */
+/** Returns `elsewhere` for a path that this process may not inspect, for example in another user's folder. */
 export function placeOf(databaseFile: string, path: string): BackupPlace {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -285,8 +283,8 @@ export function placeOf(databaseFile: string, path: string): BackupPlace {
 export type LastBackup = NonNullable<ReturnType<typeof findLastBackup>>;
 
 /**
- * Finds the location's last backup and its place. The place is that of the manifest, since the mount point of
- * an unmounted disk may exist as an empty folder.
+ * Finds the last backup of a location and its place. The manifest must exist at the place, not just the
+ * folder: the mount point of an unmounted disk may be an empty folder.
  */
 export function findLastBackup(databaseFile: string) {
   const last = readRecord(databaseFile);

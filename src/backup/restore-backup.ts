@@ -38,29 +38,24 @@ import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readMan
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
 import { findWrongContent, findWrongFile, inspectDatabase } from './verify-backup.ts';
 
-// Each restore moves every id counter ahead. Ids that were assigned after the backup, here or by another
-// copy, are then never assigned again (docs/decisions/0035-registry-identity.md)
+// Each restore increases all counters of ids by a random number. Ids that were assigned after the backup,
+// here or by another copy, are then never assigned again (docs/decisions/0035-registry-identity.md)
 
-const LEAP = { from: 1_000_000, to: 1_000_000_000 };
+/** Range of the increase. Ids have at most 12 digits. */
+const LEAP = { from: 1_000_000, to: 1_000_000_000, max: 999_999_999_999 };
 
-/** Ids have at most 12 digits. */
-const MAX_ID = 999_999_999_999;
-
-/**
- * Limits of cooperative ids, which the index of names stores as two CJK characters. Few are assigned, so a
- * step smaller than LEAP is enough.
- */
+/** The index of names stores ids of cooperatives as two CJK characters, which limits the ids. */
 const COOPERATIVES = { from: 1_000_000, to: 2_000_000, max: 418_000_000 };
 
 /**
- * Moves all id counters ahead.
+ * Increases all counters of ids.
  * @param registry copy that no other process has open, next to copies of the other files
  * @param leap returns a random number in the range; replaced in tests
- * @throws StorageError `failed` when an id would exceed its maximum; nothing is restored
+ * @throws StorageError `failed` when an id would exceed its maximum
  */
 export function leapIds(registry: string, leap: (from: number, to: number) => number = randomInt): void {
   const next = (table: string, last: number): number => {
-    const { from, to, max } = table === 'cooperatives' ? COOPERATIVES : { ...LEAP, max: MAX_ID };
+    const { from, to, max } = table === 'cooperatives' ? COOPERATIVES : LEAP;
     const id = last + leap(from, to);
     if (id <= max) return id;
     throw new StorageError(
@@ -93,7 +88,7 @@ const lastId = (db: Connection, table: string): number =>
        coalesce((SELECT last_id FROM removed_ids WHERE table_name = '${table}'), 0))`,
   );
 
-/** Moves SQLite's own counters ahead. A table that never had a row is missing in `sqlite_sequence`. */
+/** Increases SQLite's counters. The table `sqlite_sequence` lacks tables that never had a row. */
 function leapSequences(db: Connection, next: (table: string, last: number) => number): void {
   const tables = db.values<string>(
     `SELECT name FROM sqlite_schema
@@ -107,29 +102,29 @@ function leapSequences(db: Connection, next: (table: string, last: number) => nu
   }
 }
 
-/** Time for a short command, such as `keys list`, to end. */
+/** Maximum wait for other processes, enough for a short command such as `keys list` to end. */
 const MAX_WAIT_MS = 1_000;
 
 interface RestoreOptions {
-  /** Moves existing files aside; without it, the location must be empty. */
+  /** True to move existing files into a folder; if false, the location must be empty. */
   readonly replace: boolean;
   /** File of erasures from elsewhere, newer than the backup. */
   readonly erasuresFile?: string | undefined;
-  /** Epoch milliseconds, for the name of the folder of old files and for erasures. */
+  /** Returns epoch milliseconds. */
   readonly now: () => number;
-  /** User to record in the corrections that erase. */
+  /** User to record with repeated erasures. */
   readonly systemUser: string;
-  /** Called after each change on disk; tests use it to kill the process at that point. */
+  /** Called after each change on disk. Tests kill the process in this function. */
   readonly onStep?: (step: string) => void;
 }
 
 export type Restored = Awaited<ReturnType<typeof restore>>;
 
 /**
- * Replaces the files at the location with a backup. If the process is killed midway, the location has either
- * the old registry, or files that only another restore can use.
- * @throws StorageError when the backup is not sound, the location is in use, or it has files and `replace` is
- * false; CommandError when the file of erasures is missing. Nothing has changed at the location then.
+ * Replaces the files at a location with a backup. After a kill of the process, the location has either the
+ * complete old registry, or files that only another restore can use.
+ * @throws StorageError when the backup is not sound, the location is in use, or the location has files and
+ * `replace` is false; CommandError when the file of erasures is missing. The location is then unchanged.
  */
 export async function restore(
   storage: Storage,
@@ -144,8 +139,7 @@ export async function restore(
   assertNoLinks(databaseFile);
   const restoring = new RestoringFolder(databaseFile);
   try {
-    const backup = { folder, manifest };
-    const prepared = await prepare(backup, restoring, storage, { ...options, onStep });
+    const prepared = await prepare(folder, manifest, restoring, storage, { ...options, onStep });
     const { all, report, isMigrated, ledgerFaults } = prepared;
     removeStaleStaging(databaseFile);
     restoring.moveOldFiles(onStep, foreignErasures(restoring));
@@ -160,15 +154,15 @@ export async function restore(
     const isOlder = databasesOf(manifest).some(
       (file) =>
         file.name !== keysFileOf('registry.db') &&
-        file.schemaVersion < newestOf(file) &&
+        file.schema_version < newestOf(file) &&
         !(isMigrated && file === registryOf(manifest)),
     );
     return {
       backup: manifest,
-      /** Folder with the files that were at the location; undefined if there were no files. */
+      /** Folder of the files that were at the location; undefined if there were no files. */
       replacedFolder,
       /**
-       * True if a restored file still has the schema of an older release. Opening the registry migrates it.
+       * True if a restored file has the schema of an older release. Opening the registry migrates the file.
        */
       isOlder,
       erasures: report,
@@ -181,9 +175,10 @@ export async function restore(
   }
 }
 
-/** Prepares the copies. A failure leaves the location unchanged, except for renaming a ledger of 1.0.0. */
+/** Prepares the copies. A failure changes nothing at the location, except the place of a ledger of 1.0.0. */
 async function prepare(
-  { folder, manifest }: { readonly folder: string; readonly manifest: Manifest },
+  folder: string,
+  manifest: Manifest,
   restoring: RestoringFolder,
   { location, configuredZone: zone, monotonicMs }: Storage,
   options: RestoreOptions & { readonly onStep: (step: string) => void },
@@ -199,7 +194,7 @@ async function prepare(
         `A process has ${file} open. Stop the service and every command on ${location}, then restore.`,
     );
     assertRoom(manifest, location);
-    // The old ledger contains the accesses of the replaced registry, so it gets that registry's id.
+    // A ledger of 1.0.0 at the location belongs to the replaced registry, and gets the id of that registry.
     adoptOldLedger(restoring.databaseFile, readRegistryId(restoring.oldDatabase) ?? '', MAX_WAIT_MS);
     restoring.prepareCopies();
     createPrivateFolder(join(copies, LEDGER_FOLDER));
@@ -279,7 +274,7 @@ function assertNothingAt(databaseFile: string): void {
   );
 }
 
-/** Refuses links: a restore would replace the link, but SQLite keeps side files next to the target. */
+/** Refuses symbolic links: a restore would replace the link, but SQLite has side files beside its target. */
 function assertNoLinks(databaseFile: string): void {
   for (const path of DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile))) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
@@ -287,7 +282,7 @@ function assertNoLinks(databaseFile: string): void {
   }
 }
 
-/** Requires room for all copies, and for the registry a second time in case persons are erased from it. */
+/** Requires room for all copies, and as much as the registry again for erasures from its copy. */
 function assertRoom(manifest: Manifest, location: string): void {
   const copied = manifest.files
     .filter(({ name }) => !isUnknownFile(name))
@@ -300,10 +295,7 @@ function assertRoom(manifest: Manifest, location: string): void {
   );
 }
 
-/**
- * Copies one file, and checks the copy before anything changes at the location.
- * @returns the fault of the copy; undefined if none
- */
+/** Copies a file and checks the copy. @returns the fault of the copy; undefined for a sound copy */
 async function copy(folder: string, target: string, file: ManifestFile): Promise<string | undefined> {
   const path = join(target, file.name);
   const isOfLedger = isLedgerFileOfBackup(file.name);
@@ -313,17 +305,17 @@ async function copy(folder: string, target: string, file: ManifestFile): Promise
   if (bytes !== file.bytes || sha256 !== file.sha256)
     return `${file.name}: its content has changed: the SHA-256 differs.`;
   if (isOfLedger) return undefined;
-  // A file of an older schema is not inspected again before its migration, so it is checked in full.
-  const inspection = inspectDatabase(path, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
+  // A file of an older schema is checked in full, because later checks need the migrated schema.
+  const inspection = inspectDatabase(path, file.schema_version < newestOf(file) ? 'full' : 'quick');
   const fault = findWrongContent(inspection, file);
   if (fault !== undefined) return `${file.name}: ${fault}`;
-  // Opening the file also switches it to WAL mode, as in any other process of this program.
+  // Opening the file also switches the file to WAL mode.
   withDatabase(path, { waitMs: 0 }, renewEpoch);
   syncPath(path);
   return undefined;
 }
 
-/** Lists the file of erasures at the location, with its side files, if it belongs to another registry. */
+/** Lists the file of erasures at the location and its side files, if they belong to another registry. */
 function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
   const file = erasuresFileOf(databaseFile);
   const erasures = existsSync(file) ? readErasuresFile(file) : undefined;
@@ -331,7 +323,10 @@ function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
   return isOwn ? [] : withSideFiles(file).filter((path) => existsSync(path));
 }
 
-/** Adds the location's month keys to the copy, since the ledger files there need them. @returns faults */
+/**
+ * Adds the month keys at the location to the copy, since the ledger files there need them.
+ * @returns faults
+ */
 function keepMonthKeys({ copies, databaseFile, oldFolder }: RestoringFolder): string[] {
   const keys = keysFileOf(databaseFile);
   try {

@@ -1,4 +1,4 @@
-/** `restore`: puts a backup in place at the registry's configured location (docs/backup.md#restore). */
+/** The command `restore`, which replaces the registry by a backup (docs/backup.md#restore). */
 import type { Command } from 'commander';
 import { checkStorage, type Finding, formatFindings } from '../check/check.ts';
 import type { RestoredLedger } from '../ledger/ledger-copy.ts';
@@ -119,7 +119,7 @@ function ledgerLines({ added, differing }: RestoredLedger): string[] {
   ];
 }
 
-/** Shows ids of erased members, which are not personal data. */
+/** The lines have ids of erased members, which are not personal data. */
 function erasureLines({ members, lastSeconds }: RestoredErasures): string[] {
   const again =
     members.length === 0
@@ -136,21 +136,21 @@ function countMemberships(members: readonly number[]): string {
   return `members ${shown}${more}`;
 }
 
-/** Warns an administrator who may have erased a person since the backup. */
+/** Warns that persons who were erased after the backup may be back. */
 const unknownNote = ({ erasures: { unknownSinceMs } }: Restored): string =>
   unknownSinceMs === undefined
     ? ''
     : `Erasures since ${formatInstant(unknownSinceMs)} are unknown: persons erased since are back. ` +
       'Restore again with --erasures FILE, or erase them again.\n';
 
-/** Warns an administrator who may have disabled a key since the backup. */
+/** Warns that changes of keys after the backup are undone. */
 const keysNote = ({ backup: { files, instantMs } }: Restored, options: SettingOptions): string =>
   files.some(({ name }) => name === 'registry.keys.db')
     ? `The keys are those of ${formatInstant(instantMs)}: a key disabled, restricted or rotated since then ` +
       `is as it was. Look at ${typedCommand('keys list', options.db)}\n`
     : 'The backup has no keys: issue new ones.\n';
 
-/** Warns an administrator who tries out the copy, or has changed an endpoint since the backup. */
+/** Warns that a service of the restored registry posts to the endpoints of the backup. */
 const webhooksNote = ({ backup: { files, instantMs } }: Restored, options: SettingOptions): string =>
   files.some(({ name }) => name === 'registry.webhooks.db')
     ? `The endpoints of webhooks and their secrets are those of ${formatInstant(instantMs)}: once this ` +

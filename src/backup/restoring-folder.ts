@@ -1,7 +1,7 @@
 /**
- * The folder of a running restore, `registry.db.restoring` beside the database, with the old files and the
- * copies that are not in place yet. While this folder exists, no process can open the location, so other
- * processes see the registry and its keys change together. One rename of the folder ends the restore.
+ * The folder `registry.db.restoring`, which a running restore has beside the database, for the old files and
+ * for copies from the backup. While the folder exists, no process opens the registry or its keys, which
+ * therefore seem to change together. A rename of the folder ends the restore.
  */
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -17,26 +17,24 @@ import {
 } from '../sqlite/registry-files.ts';
 import { StorageError, unusable } from '../sqlite/storage-error.ts';
 
-/** Lock file of a running restore. A killed process loses the lock. */
+/** File that the running restore has locked. */
 const LOCK = '.lock';
-/** Folder of the copies. */
+/** Folder of the copies from the backup. */
 const NEW = '.new';
-/** Exists once all old files are in the folder. Files at the location then come from a restore. */
+/** Mark that all old files are in the folder. Files at the location are then from a restore. */
 const MOVED = '.moved';
-const OWN_NAMES = [LOCK, NEW, MOVED];
 
-/** Databases that a restore replaces. */
 const REPLACED = DATABASE_FILES.filter(({ outlivesRestores }) => !outlivesRestores);
 
 /** Lists the existing files that a restore replaces, with their side files. */
 export const filesAt = (databaseFile: string): string[] =>
   [
     ...REPLACED.flatMap(({ pathAt }) => withSideFiles(pathAt(databaseFile))),
-    // The record of one registry's backups does not apply to another registry.
+    // The record of backups belongs to the replaced registry.
     backupsFileOf(databaseFile),
   ].filter((path) => existsSync(path));
 
-/** True if a restore was killed after it had begun to copy. */
+/** True if the folder of a killed restore exists, and has copies. */
 export const wasInterrupted = (databaseFile: string): boolean =>
   existsSync(join(restoringFolderOf(databaseFile), NEW));
 
@@ -63,21 +61,21 @@ export class RestoringFolder {
     this.lock = lock;
   }
 
-  /** Path of the old registry, which a killed restore may already have moved. The file may not exist. */
+  /** Path of the old registry, which a killed restore may have moved. The file need not exist. */
   get oldDatabase(): string {
     const moved = join(this.oldFolder, basename(this.databaseFile));
     return existsSync(moved) || existsSync(join(this.oldFolder, MOVED)) ? moved : this.databaseFile;
   }
 
-  /** Empties the folder of copies, since an interrupted restore may have left partial files. */
+  /** Creates the folder of copies, or empties the folder that an interrupted restore has left. */
   prepareCopies(): void {
     rmSync(this.copies, { recursive: true, force: true });
     createPrivateFolder(this.copies);
   }
 
   /**
-   * Moves every file of the old registry into the folder, and then records on disk that all are moved.
-   * @param foreignFiles other files to move, which do not belong to the restored registry
+   * Moves all files of the old registry into the folder, and then marks on disk that all files are moved.
+   * @param foreignFiles further files of other registries to move
    */
   moveOldFiles(onStep: (step: string) => void, foreignFiles: readonly string[]): void {
     if (existsSync(join(this.oldFolder, MOVED))) return;
@@ -90,7 +88,7 @@ export class RestoringFolder {
     this.sync();
   }
 
-  /** Moves the copies to the location, in place of any files that a killed restore left there. */
+  /** Moves the copies to the location, and replaces copies that a killed restore has placed there. */
   placeCopies(onStep: (step: string) => void): void {
     for (const file of filesAt(this.databaseFile)) rmSync(file);
     for (const { name, pathAt } of REPLACED) {
@@ -103,7 +101,7 @@ export class RestoringFolder {
   }
 
   /**
-   * Ends the restore, after which the location can be opened again.
+   * Ends the restore. Processes can then open the location again.
    * @param nowMs epoch milliseconds, used to name the folder of the old files
    * @returns the folder of the old files; undefined if there were none
    */
@@ -111,14 +109,14 @@ export class RestoringFolder {
     const replaced = replacedFolderOf(this.databaseFile, nowMs);
     renameSync(this.oldFolder, replaced);
     this.close();
-    for (const name of OWN_NAMES) rmSync(join(replaced, name), { recursive: true, force: true });
+    for (const name of [LOCK, NEW, MOVED]) rmSync(join(replaced, name), { recursive: true, force: true });
     const isEmpty = readdirSync(replaced).length === 0;
     if (isEmpty) rmdirSync(replaced);
     syncPath(dirname(this.oldFolder));
     return isEmpty ? undefined : replaced;
   }
 
-  /** Abandons the restore, and removes the folder if nothing has changed at the location. */
+  /** Abandons the restore, and removes the folder unless files were moved. */
   abandon(): void {
     this.close();
     const isUntouched = readdirSync(this.oldFolder).every((name) => name === LOCK || name === NEW);

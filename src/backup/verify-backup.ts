@@ -11,23 +11,23 @@ import { DATABASE_FILES, SIDE_SUFFIXES } from '../sqlite/registry-files.ts';
 import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
 import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 
-// Inspection of one file that no other process uses
+// Inspection of a file that no other process uses
 
 export interface Inspection {
   readonly applicationId: number;
   readonly schemaVersion: number;
   /** Null if the database is intact. */
   readonly fault: string | null;
-  /** Row count of each counted table; a file of an older release may have fewer tables. */
+  /** Numbers of rows by table. A file of an older release may have fewer tables. */
   readonly rows: { readonly [table: string]: number };
-  /** Undefined for a registry that has lost its epoch, and for other files. */
+  /** Undefined for a registry that has lost its epoch, and for files other than the registry. */
   readonly sequence: SequencePosition | undefined;
 }
 
 /**
- * Inspects a database file. A file that is not a database has a fault in the result.
- * @param depth `quick` checks the structure of every table and index; `full` also compares indexes with their
- * tables, and takes several times as long
+ * Inspects a file. Returns a fault for a file that is not a database.
+ * @param depth `quick` checks the structure of all tables and indexes; `full` also compares indexes with
+ * their tables, which takes several times as long
  */
 export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspection {
   let raw: Database.Database | undefined;
@@ -54,7 +54,7 @@ export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspecti
   }
 }
 
-/** Joins the lines of a message of SQLite, without the line that only names the database. */
+/** Joins the lines of a message of SQLite, except the line that only names the database. */
 const toOneLine = (result: string): string =>
   result
     .replace(/^\*\*\* .* \*\*\*\n/, '')
@@ -72,7 +72,7 @@ export interface CheckedBackup {
   readonly backup: Manifest | undefined;
   /** First fault, beginning with the file's name; null if the backup is sound. */
   readonly fault: string | null;
-  /** Fault of the access ledger; null if none. The rest of the backup stays usable. */
+  /** Fault of the access ledger, without which the backup is still usable; null for a sound ledger. */
   readonly ledgerFault: string | null;
 }
 
@@ -105,7 +105,7 @@ export async function checkBackup(folder: string): Promise<CheckedBackup> {
   return { backup: manifest, fault: null, ledgerFault: ledgerFault ?? findLedgerFault(folder) };
 }
 
-/** Checks presence and size against the manifest, without reading the file. */
+/** Checks whether a file exists with the size in the manifest, without reading the file. */
 export function findWrongFile(path: string, { bytes }: ManifestFile): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return 'it is missing.';
@@ -133,17 +133,17 @@ export function findWrongContent(
 ): string | undefined {
   if (fault !== null) return `it is damaged: ${fault}.`;
   const schema = DATABASE_FILES.find(({ name }) => name === file.name)?.schema;
-  if (applicationId !== file.applicationId || applicationId !== schema?.applicationId)
+  if (applicationId !== file.application_id || applicationId !== schema?.applicationId)
     return `it ${schema?.mistakenFor?.[applicationId] ?? 'belongs to another application.'}`;
-  if (schemaVersion !== file.schemaVersion)
-    return `it has schema ${schemaVersion} instead of ${file.schemaVersion}.`;
+  if (schemaVersion !== file.schema_version)
+    return `it has schema ${schemaVersion} instead of ${file.schema_version}.`;
   const newest = schema.migrations.length;
   return schemaVersion > newest
     ? `it was written by a newer release (schema ${schemaVersion}, this one knows ${newest}).`
     : undefined;
 }
 
-/** Extends `findWrongContent`: also compares row counts and sequence of the registry with the manifest. */
+/** Calls `findWrongContent`, and also compares the registry's rows and sequence with the manifest. */
 function findWrongInside(
   inspection: Inspection,
   file: ManifestFile,

@@ -1,7 +1,7 @@
 /** Writes a backup of a registry, which may be in use (docs/backup.md#backup). */
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type CopiedLedger, copyLedger, isFull, ledgerBytes } from '../ledger/ledger-copy.ts';
+import { copyLedger, isFull, ledgerBytes } from '../ledger/ledger-copy.ts';
 import { keepErasures } from '../registry/stored/erasures.ts';
 import { createFolder, createPrivateFolder } from '../runtime/process.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
@@ -16,30 +16,33 @@ import { StorageError } from '../sqlite/storage-error.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
 import { type Inspection, inspectDatabase } from './verify-backup.ts';
 
-// A backup is written to a folder `NAME.incomplete-PID`, which is renamed at the end. If the process is
-// killed, the next backup of the same name removes the folder; for a dated name, any next dated backup does
+// A backup is written to a folder `NAME.incomplete-PID`, which is renamed at the end. A killed process leaves
+// this folder. The next backup with the same name removes the folder. All dated names count as the same name
 
 export interface BackupOptions {
   /** Version of the program, for the manifest. */
   readonly program: string;
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   readonly now: () => number;
-  /** Stops the backup before its next step; the files written so far are removed. */
+  /** Stops the backup before its next step, and removes the files that were written so far. */
   readonly signal?: AbortSignal;
-  /** @param part share of the databases copied so far, up to 1; reading back then takes about as long */
+  /**
+   * Called while databases are copied. Reading them back, which is not reported, takes about as long.
+   * @param part copied share of the databases, from 0 to 1
+   */
   readonly onProgress?: (part: number) => void;
 }
 
 export interface WrittenBackup extends Manifest {
-  /** Fault of the access ledger if its copy is incomplete; otherwise null. */
+  /** Fault of the access ledger; null if its copy is complete. */
   readonly ledgerFault: string | null;
 }
 
-/** True for the folder name of a dated backup; names of 1.0.0 have no number. */
+/** True for the name of a dated backup. Names of 1.0.0 have no number. */
 export const isDatedName = (name: string): boolean =>
   /^(?:[0-9]{6,12}-)?[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z(?:-[1-9][0-9]*)?$/.test(name);
 
-/** Returns the folder's name while a backup is being written or removed. */
+/** Returns the name of a folder while its backup is being written or removed. */
 export const incompleteNameOf = (name: string): string => `${name}.incomplete-${process.pid}`;
 
 /**
@@ -73,7 +76,6 @@ function assertNewOrEmpty(target: string): void {
     throw new StorageError('unusable', `${target} is not empty. Choose a new or an empty folder.`);
 }
 
-/** Renames the complete folder to its target, and syncs it to disk. */
 function completeFolder(folder: string, target: string): void {
   syncPath(folder);
   try {
@@ -100,13 +102,12 @@ function removeIncomplete(parent: string, target: string): void {
   }
 }
 
-/** False for this process's own id, since every backup in a container may have the same process id. */
+/** False for the id of this process, since in a container each backup may run under the same process id. */
 const isOfRunning = (pid: number): boolean => pid !== process.pid && isRunning(pid);
 
 /**
- * Writes a backup to a new or empty folder. The folder appears under its name once all files are complete,
- * checked and on disk.
- * @throws StorageError; nothing is left in the folder then
+ * Writes a backup to a new or empty folder, which gets its name once all files are checked and on disk.
+ * @throws StorageError; no files are left then
  */
 export async function writeBackup(
   databaseFile: string,
@@ -126,7 +127,7 @@ export async function writeBackup(
     folder = createWorkFolder(target);
     const free = () => freeBytes(folder as string);
     assertRoom(ledgerBytes(databaseFile), target, free);
-    // The ledger is copied before the keys, so that the copied keys cover every month of the ledger.
+    // The ledger is copied first, so that the copied file of keys has the keys of all copied entries.
     const ledger = await copyLedger(databaseFile, folder, options.signal);
     snapshots = takeSnapshots(databaseFile);
     const bytes = snapshots.reduce((sum, snapshot) => sum + snapshot.bytes, 0);
@@ -159,7 +160,7 @@ async function copySnapshots(
   }
 }
 
-/** @returns an error that names the backup's folder if its disk caused the failure; else the error itself */
+/** @returns an error that names the folder if its disk caused the failure; otherwise the same error */
 function toBackupError(target: string, error: unknown): unknown {
   if (isFull(error)) return diskFull(target, error);
   const { code = '', message } = error as NodeJS.ErrnoException;
@@ -174,16 +175,16 @@ const diskFull = (target: string, cause?: unknown) =>
     cause,
   });
 
-/** Requires room for the reserve too: without the reserve, a registry on the same disk stops all writes. */
+/** Requires `RESERVED_BYTES` more, because a registry on the same disk refuses writes when less is free. */
 function assertRoom(bytes: number, target: string, free: () => number): void {
   if (free() < bytes + RESERVED_BYTES) throw diskFull(target);
 }
 
-/** Reads the copies back, so that the manifest describes what is really on disk. */
+/** Creates the manifest from the copies, which are read back from the disk. */
 async function describe(
   databaseFile: string,
   folder: string,
-  ledger: CopiedLedger,
+  ledger: Awaited<ReturnType<typeof copyLedger>>,
   instantMs: number,
   { program, signal }: BackupOptions,
 ): Promise<Manifest> {
@@ -193,7 +194,7 @@ async function describe(
     const hash = await hashFile(path, undefined, signal);
     const inspection = inspectDatabase(path, 'quick');
     const { applicationId, schemaVersion } = inspection;
-    files.push({ name, ...hash, applicationId, schemaVersion });
+    files.push({ name, ...hash, application_id: applicationId, schema_version: schemaVersion });
     return inspection;
   }
   let registry: Inspection | undefined;

@@ -1,4 +1,4 @@
-/** Finds the persons whose data a key has read (docs/ledger.md#accesses-by-a-key). */
+/** Finds the persons whose data was read with an API key (docs/ledger.md#accesses-by-a-key). */
 import type { HashPerson, LedgerEntry } from './ledger-entries.ts';
 import type { LedgerReader } from './ledger-reader.ts';
 import type { KnownNumber, PersonTracesStore } from './person-traces.ts';
@@ -6,28 +6,28 @@ import type { KnownNumber, PersonTracesStore } from './person-traces.ts';
 /** Filter for entries; without properties, all entries match. */
 export interface EntryFilter {
   readonly keyId?: number | undefined;
-  /** Epoch seconds, both ends included. */
+  /** Epoch seconds; `from` and `to` are included. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
 
 interface AccessedPerson {
-  /** Current national ID of the person. */
+  /** Present national ID. */
   readonly identityCard: string;
   /** Number of accesses that included the person. */
   times: number;
-  /** Time of the first access, in UTC. */
+  /** Times of the first and last access, in UTC. */
   first: string;
   last: string;
 }
 
-/** An entry with the id of the month key that hashed its national IDs. */
 interface FoundEntry {
   readonly entry: LedgerEntry;
+  /** Id of the month key with which the national IDs of the entry are hashed. */
   readonly hashedWith: string;
 }
 
-/** Yields matching entries, chain by chain. @throws StorageError when the ledger cannot be read */
+/** @throws StorageError when the ledger cannot be read */
 export function* findEntries(ledger: LedgerReader, { keyId, from, to }: EntryFilter): Generator<FoundEntry> {
   const [begin, end] = [from, to === undefined ? undefined : to + 1].map((seconds) =>
     seconds === undefined ? undefined : new Date(seconds * 1000).toISOString(),
@@ -43,9 +43,11 @@ export function* findEntries(ledger: LedgerReader, { keyId, from, to }: EntryFil
   }
 }
 
-/** Hash function of a month's key (undefined if the key is lost), and the persons behind each hash. */
+/** Hashes of national IDs that were made with one month key. */
 interface Hashes {
+  /** Undefined if the key is lost. */
   readonly hash: HashPerson | undefined;
+  /** Persons who have or had the national ID of a hash, by hash. */
   readonly holders: Map<string, KnownNumber[]>;
 }
 
@@ -70,18 +72,21 @@ export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store
     cooperatives.find((cooperative) => cooperative.id === id)?.code ?? `id ${id}`;
   return {
     ...counts,
-    /** Codes of cooperatives that were exported in full; null if all were. */
+    /** Codes of cooperatives with all persons exported; null for an export of all cooperatives. */
     exportedCodes: exportedIds && [...exportedIds].map(codeOf),
-    /** Files that could not be read; accesses in these files are not counted. */
+    /** Files whose accesses may not be counted, because the files could not be read to the end. */
     unreadable: ledger.unreadable,
   };
 }
 
-/** Returns hashes to resolve. Shown members identify the person already, except in many lookups at once. */
+/**
+ * Returns the hashes that have to be resolved to find the persons. For a single lookup, the shown members
+ * already identify the person.
+ */
 const hashesToResolve = ({ persons = [], members = [], lookups }: LedgerEntry): readonly string[] =>
   members.length === 0 || lookups === true ? persons : [];
 
-/** Resolves hashes by hashing every number in the registry, since a hash cannot be reversed. */
+/** Finds the persons of all hashes by hashing every number in the registry, since hashes are irreversible. */
 function resolve(keys: readonly Hashes[], store: PersonTracesStore): void {
   if (keys.every(({ hash }) => hash === undefined)) return;
   for (const holder of store.listNumbers())
@@ -90,8 +95,8 @@ function resolve(keys: readonly Hashes[], store: PersonTracesStore): void {
 }
 
 /**
- * Returns the current number of the person who had the number at the time: the first holder whose period had
- * not ended, otherwise the last holder.
+ * Returns the present national ID of the person who had a number at a time.
+ * @param holders all persons who have or had the number, in the order in which they lost it
  */
 function holderAt(holders: readonly KnownNumber[], time: string): string | undefined {
   const at = Math.floor(Date.parse(time) / 1000);
@@ -106,12 +111,12 @@ function count(
   const persons = new Map<string, AccessedPerson>();
   const exportedIds = new Set<number>();
   const counts = {
-    /** Number of pages of lists; persons on these pages are included in `persons`. */
+    /** Number of pages of lists. `persons` includes the persons on these pages. */
     pages: 0,
     exports: 0,
-    /** Accesses to numbers that belong to no person, or to members that no longer exist. */
+    /** Number of accesses to national IDs without a person, or to members that no longer exist. */
     unknown: 0,
-    /** Accesses whose month key is lost, so the hashed numbers cannot be resolved. */
+    /** Number of accesses to national IDs that cannot be resolved, because the month key is lost. */
     withoutKey: 0,
   };
   let isAll = false;

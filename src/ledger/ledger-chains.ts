@@ -1,6 +1,6 @@
 /**
- * Orders the parts of a ledger's files into chains, in which each hash commits to all earlier entries. A part
- * that repeats entries of an earlier part and then diverges begins a separate chain.
+ * Orders the parts of the ledger files into chains. Within a chain, each hash commits to all earlier entries.
+ * A part that repeats entries of an earlier part and then diverges begins a separate chain.
  */
 
 import { lstatSync } from 'node:fs';
@@ -18,7 +18,7 @@ import {
   readRows,
 } from './ledger-rows.ts';
 
-/** A ledger file that is damaged or that this user may not open. */
+/** A file that is damaged, or that this user may not open. */
 export interface UnreadableFile {
   readonly name: string;
   readonly reason: string;
@@ -27,25 +27,25 @@ export interface UnreadableFile {
 export interface ChainPart {
   readonly file: LedgerFile;
   readonly part: LedgerPart;
-  /** Number of the chain, from 1. */
+  /** Number of the chain; the first chain is 1. */
   readonly chain: number;
   /** Previous part of the chain; undefined for the first part. */
   readonly before: ChainPart | undefined;
-  /** Earlier parts of the same origin that overlap the sequences of this part. */
+  /** Earlier parts with the same origin that have some of this part's sequence numbers. */
   readonly overlapping: readonly ChainPart[];
 }
 
 export interface LedgerChains {
-  /** In the order of the files. */
+  /** Parts in the order of their files. */
   readonly parts: readonly ChainPart[];
   readonly unreadable: UnreadableFile[];
-  /** Names of missing files that a later file mentions and that retention did not remove. */
+  /** Names of missing files. Later files follow these files, and retention did not remove them. */
   readonly missing: readonly string[];
   readonly removals: { readonly entries: number; readonly atMs: number | null };
 }
 
 /**
- * Reads the parts of all files, except parts of another registry that used the same location.
+ * Reads the parts of all files. Skips parts of another registry, which may have been at this location before.
  * @throws errors that are not caused by a single file
  */
 export function readChains(databaseFile: string): LedgerChains {
@@ -57,7 +57,7 @@ export function readChains(databaseFile: string): LedgerChains {
   for (const file of files) {
     const content = readLedgerFile(file.path);
     if (content instanceof StorageError) {
-      // Another process has moved the file of 1.0.0 into the folder, or has removed an old file.
+      // Another process has moved the file into the ledger folder, or has removed an old file.
       if (lstatSync(file.path, { throwIfNoEntry: false }) === undefined) return readChains(databaseFile);
       unreadable.push({ name: file.name, reason: content.message });
       continue;
@@ -89,17 +89,17 @@ function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]):
     (earlier) => earlier.part.last + 1 === part.first && earlier.part.lastHash === part.previousHash,
   );
   const last = ofOrigin.at(-1);
-  // Entries between the last part and this one are missing; `verify` reports the gap.
+  // Entries between the last part and this part are missing. `verifyLedger` reports the gap.
   const hasGap = last !== undefined && overlapping.length === 0 && last.part.last < part.first;
   const before = predecessor ?? (hasGap ? last : undefined);
   const chain = before?.chain ?? Math.max(0, ...parts.map((earlier) => earlier.chain)) + 1;
   return { file, part, chain, before, overlapping };
 }
 
-/** Last sequence read from each part during one pass over all parts. */
+/** State of one pass over all parts: the last sequence that was read from each part. */
 export type Pass = Map<ChainPart, number>;
 
-/** Opens earlier files to detect batches that were already yielded, so that each entry counts once. */
+/** Opens earlier files that may have the same batches, to detect batches that this pass has already read. */
 function openRepeats({ overlapping }: ChainPart, pass: Pass) {
   const earlierParts = overlapping.flatMap((earlier) => {
     try {
@@ -125,25 +125,19 @@ function openRepeats({ overlapping }: ChainPart, pass: Pass) {
   };
 }
 
-interface PartBatch {
-  readonly batch: LedgerBatch;
-  /** True if an earlier file has already yielded the batch. */
-  readonly isRepeated: boolean;
-}
-
 /**
- * Reads the batches of one part. The parts of a pass must be read in order, and a batch counts as read once
- * the next batch is requested.
+ * Reads the batches of one part; `isRepeated` is true if an earlier part of the pass has the same batch. The
+ * parts of a pass must be read in order. A batch counts as read when the next batch is requested.
  * @throws StorageError, or the driver's error when the file is damaged
  */
-export function* readPart(chainPart: ChainPart, pass: Pass): Generator<PartBatch, void> {
+export function* readPart(chainPart: ChainPart, pass: Pass) {
   const { file, part, chain } = chainPart;
   const { origin } = part;
   const db = openLedgerFile(file.path);
   const repeats = openRepeats(chainPart, pass);
   try {
     for (const { id: first, count, hash, entries: lines } of readRows(db, part)) {
-      const batch = { chain, origin, first, count, hash, keyId: keyIdAt(part, first), lines };
+      const batch: LedgerBatch = { chain, origin, first, count, hash, keyId: keyIdAt(part, first), lines };
       yield { batch, isRepeated: repeats.has(first + count - 1, hash) };
       pass.set(chainPart, first + count - 1);
     }

@@ -22,7 +22,7 @@ import {
   type TimeZone,
 } from '../values/date-time.ts';
 import { FieldError } from '../values/errors.ts';
-import { type Message, say, type Text } from '../values/message.ts';
+import { type Message, say } from '../values/message.ts';
 import { type EntryFilter, findEntries, findKeyAccesses, type KeyAccesses } from './key-accesses.ts';
 import { openLedgerReader } from './ledger-reader.ts';
 import { pruneLedger } from './open-ledger.ts';
@@ -42,22 +42,19 @@ import { openPersonTraces } from './person-traces.ts';
 import { findOldFiles } from './retention.ts';
 import type { VerifiedChain } from './verify-ledger.ts';
 
-function describeKeyAccesses({ persons, unreadable, ...counts }: KeyAccesses, zone: TimeZone) {
-  const { pages, exports, exportedCodes, unknown, withoutKey } = counts;
-  return {
-    persons: persons.map(({ identityCard, times, first, last }) => ({
-      identity_card: identityCard,
-      times,
-      first: shownTime(first, zone),
-      last: shownTime(last, zone),
-    })),
-    pages,
-    exports,
-    exported_cooperatives: exportedCodes,
-    unknown,
-    without_key: withoutKey,
-  };
-}
+const describeKeyAccesses = (accesses: KeyAccesses, zone: TimeZone) => ({
+  persons: accesses.persons.map(({ identityCard, times, first, last }) => ({
+    identity_card: identityCard,
+    times,
+    first: shownTime(first, zone),
+    last: shownTime(last, zone),
+  })),
+  pages: accesses.pages,
+  exports: accesses.exports,
+  exported_cooperatives: accesses.exportedCodes,
+  unknown: accesses.unknown,
+  without_key: accesses.withoutKey,
+});
 
 function remarksOn({ persons, pages, exports, exportedCodes, unknown, withoutKey }: KeyAccesses): Message[] {
   const ofExports =
@@ -78,17 +75,17 @@ function remarksOn({ persons, pages, exports, exportedCodes, unknown, withoutKey
   return remarks.filter((remark) => remark !== false);
 }
 
-/** Formats a table for an authority, with full national IDs. */
-function formatKeyAccesses(accesses: KeyAccesses, zone: TimeZone, translate: (text: Text) => string): string {
+/** Formats a table with full national IDs, for an authority that asks about a key. */
+function formatKeyAccesses(accesses: KeyAccesses, run: Run): string {
   const rows = accesses.persons.map(({ identityCard, times, first, last }) => [
     identityCard,
     String(times),
-    shownTime(first, zone),
-    shownTime(last, zone),
+    shownTime(first, run.zone),
+    shownTime(last, run.zone),
   ]);
-  const headings = ['NATIONAL ID', 'TIMES', 'FIRST', 'LAST'].map(translate);
+  const headings = ['NATIONAL ID', 'TIMES', 'FIRST', 'LAST'].map((text) => translate(run, text));
   const table = rows.length === 0 ? '' : `${formatTable(headings, rows)}\n`;
-  const remarks = remarksOn(accesses).map((text) => `${translate(text)}\n`);
+  const remarks = remarksOn(accesses).map((text) => `${translate(run, text)}\n`);
   return table + remarks.join('');
 }
 
@@ -96,16 +93,6 @@ interface TimeOptions extends PrintOptions {
   readonly from?: string;
   readonly to?: string;
 }
-
-interface ExportOptions extends TimeOptions {
-  readonly key?: number;
-}
-
-interface VerifyOptions extends PrintOptions {
-  readonly receipt?: string;
-}
-
-type PruneOptions = PrintOptions & ConfirmOptions;
 
 const parseKeyId = parseIdOf('a key, as `keys list`');
 
@@ -143,7 +130,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
     traces: store.findTraces(identityCard),
     person: store.findPerson(identityCard),
   }));
-  // Creations are listed separately, since a creation is not an access.
+  // Creations are listed apart, because a creation is not an access.
   const creations = (person?.history ?? []).filter(
     ({ entity, field }) => entity === 'members' && field === CREATED,
   );
@@ -181,10 +168,10 @@ async function showPerson(run: Run, nid: string): Promise<void> {
   tellUnreadable(run, unreadable);
 }
 
-/** Removes files after an operator's decision; automatic retention would wait for later months. */
-async function prune(run: Run<PruneOptions>): Promise<void> {
+/** Removes files past their retention that the operator approves, even if later months are missing. */
+async function prune(run: Run<PrintOptions & ConfirmOptions>): Promise<void> {
   const { storage, config, clock, options } = run;
-  // Refuses a location without a registry of this release.
+  // Throws for a location without a registry of this release.
   sequenceOf(storage);
   const retention = { nowMs: clock.now(), days: config.accessLedgerDays };
   const { removable, waiting } = findOldFiles(storage.pathForOpening(), retention);
@@ -193,7 +180,7 @@ async function prune(run: Run<PruneOptions>): Promise<void> {
   const list = files.map((name) => `${name}\n`).join('');
   if (files.length > 0) await confirm(run, options, () => run.err(list));
   const isToGo = files.length > 0 && options.dryRun !== true;
-  // The path is checked again, since a restore may have begun before the operator answered.
+  // The path is checked again, because a restore may have begun while the operator was asked.
   const entries = isToGo
     ? pruneLedger(storage.pathForOpening(), { ...retention, inspectedNames: files }).entries
     : 0;
@@ -219,8 +206,8 @@ function filterOf({ from, to }: TimeOptions, zone: TimeZone): EntryFilter {
 const EXPECTED = 'Expected a day such as 2026-03-01, or an instant such as 2026-03-01T08:00.';
 
 /**
- * @param mayHaveAccesses true if the ledger has entries of the key, or files that cannot be read; the key
- * itself may be lost
+ * @param mayHaveAccesses true if the ledger has entries of the key, or has unreadable files; then the id is
+ * accepted even if the key is lost
  * @throws CommandError for an unknown id
  */
 function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): void {
@@ -228,7 +215,7 @@ function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): 
   throw new CommandError(EXIT.refused, NO_KEY);
 }
 
-/** An access to more persons than this is recorded as an access to all persons. */
+/** Maximum number of persons in the access record; with more persons, the record names all persons. */
 const MOST_NAMED = 1_000;
 
 async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
@@ -244,15 +231,12 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
   const fields = identityCards.length > 0 ? NAMES : [];
   if (identityCards.length > MOST_NAMED) await recordAll(run, NAMES);
   else await recordAccess(run, { identityCards, fields, isOfLedger: true });
-  run.show(
-    describeKeyAccesses(accesses, zone),
-    formatKeyAccesses(accesses, zone, (text) => translate(run, text)),
-  );
+  run.show(describeKeyAccesses(accesses, zone), formatKeyAccesses(accesses, run));
   tellUnreadable(run, unreadable);
 }
 
-/** Prints one line per entry, as a stream. */
-async function exportEntries(run: Run<ExportOptions>): Promise<void> {
+/** Prints a line of JSON for each entry, without holding all entries in memory. */
+async function exportEntries(run: Run<TimeOptions & { readonly key?: number }>): Promise<void> {
   const { options, storage, zone } = run;
   const filter = { ...filterOf(options, zone), keyId: options.key };
   await recordAll(run, []);
@@ -268,23 +252,20 @@ async function exportEntries(run: Run<ExportOptions>): Promise<void> {
   assertKey(run, options.key, hasEntries || ledger.unreadable.length > 0);
 }
 
-/**
- * Verifies the ledger, or that the ledger contains the access of a receipt.
- * @throws CommandError with status 1 if the verification fails
- */
-async function verify(run: Run<VerifyOptions>): Promise<void> {
+/** @throws CommandError with status 1 if the verification fails */
+async function verify(run: Run<PrintOptions & { readonly receipt?: string }>): Promise<void> {
   const { storage } = run;
   if (!storage.exists()) throw new CommandError(EXIT.usage, `There is no database at ${storage.location}.`);
   if (run.options.receipt === undefined) verifyAll(run);
   else await verifyOne(run, run.options.receipt);
 }
 
-/** Verifies all files. No access is recorded, since no personal data is shown. */
+/** Verifies all files. Records no access, since the result has no personal data. */
 function verifyAll(run: Run): void {
   const { entries, chains, faults } = openLedgerReader(run.storage.pathForOpening()).verify();
   recordNobody(run);
   const isEmpty = chains.length + faults.length === 0;
-  // Refuses an unusable registry, which may have had a ledger.
+  // Throws if the registry is unusable, since an unusable registry may have had a ledger.
   if (isEmpty) sequenceOf(run.storage);
   const counts = { entries, chains: chains.length };
   const lines = [
@@ -312,7 +293,7 @@ const describeChain = (chain: VerifiedChain) => ({
   fault: chain.fault,
 });
 
-/** Formats the end of a chain. A saved copy later proves that no entry up to this end was changed. */
+/** Formats the end of a chain. A saved copy of the hash can later prove that no entry was changed before. */
 const formatChain = ({ chain, origin, lastSequence: sequence, lastHash: hash }: VerifiedChain): Message =>
   say('Chain {chain} of {origin}: up to {sequence}, hash {hash}', { chain, origin, sequence, hash });
 

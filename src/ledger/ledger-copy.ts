@@ -1,6 +1,6 @@
 /**
- * Copies the access ledger in backups and restores. Files are copied and added but never merged, and damage
- * to one file does not stop the copy (docs/ledger.md#files-and-copies).
+ * Copies the files of the access ledger in backups and restores (docs/ledger.md#files-and-copies). Entries of
+ * different files are never merged into one file. A damaged file does not stop the copy of other files.
  */
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,27 +38,17 @@ import { adoptOldLedger, closeOpenFile, closePart } from './ledger-writer.ts';
 
 const inBackup = ({ name }: LedgerFile): string => `${LEDGER_FOLDER}/${name}`;
 
-/** Returns an upper bound of a copy's size in bytes. */
+/** Returns the maximum size of a copy in bytes. */
 export const ledgerBytes = (databaseFile: string): number =>
   listAllFiles(databaseFile).reduce((sum, { path }) => sum + sizeOf(path), 0);
 
-export interface CopiedLedger {
-  /** Names in the manifest. */
-  readonly names: readonly string[];
-  /** One sentence for each faulty file. */
-  readonly faults: string[];
-}
-
 /**
- * Copies the ledger into a backup's folder. Closed files are copied unchanged; the copy of the open file has
- * all entries up to now, and is closed.
+ * Copies the ledger into the folder of a backup. Copies of closed files have the same bytes. The copy of the
+ * open file has all entries up to now, and is closed.
+ * @returns the names for the manifest, and a sentence for each faulty file
  * @throws errors that stop the entire copy: a full disk, or the reason of the signal
  */
-export async function copyLedger(
-  databaseFile: string,
-  folder: string,
-  signal?: AbortSignal,
-): Promise<CopiedLedger> {
+export async function copyLedger(databaseFile: string, folder: string, signal?: AbortSignal) {
   const registry = readRegistryId(databaseFile) ?? '';
   adoptOldLedger(databaseFile, registry, WAIT_MS.command);
   const files = listLedgerFiles(databaseFile);
@@ -74,7 +64,7 @@ export async function copyLedger(
     } catch (error) {
       if (isFull(error) || signal?.aborted === true) throw error;
       faults.push(`${file.name}: it cannot be read: ${(error as Error).message.replace(/\.?$/, '.')}`);
-      // A file that SQLite cannot read may still be recoverable by other means.
+      // Parts of a file that SQLite cannot read may still be recoverable with other tools.
       if (typeof (await copyReadable(file.path, target)) !== 'string') names.push(inBackup(file));
     }
   }
@@ -85,7 +75,7 @@ export async function copyLedger(
 export const isFull = (error: unknown): boolean =>
   isDiskFull(error) || ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** Copies one file. @returns false for a file of another registry, which is not copied */
+/** @returns false for a file of another registry, which is not copied */
 async function copyFile(
   { path }: LedgerFile,
   target: string,
@@ -113,8 +103,8 @@ async function copyFile(
 const hasLog = (path: string): boolean => SIDE_SUFFIXES.some((suffix) => existsSync(path + suffix));
 
 /**
- * Copies a file that may be damaged.
- * @returns the fault, with no copy left behind, if the system cannot read the file
+ * Copies a file that may be damaged. If the system cannot read the file, removes the incomplete copy.
+ * @returns the hash of the copy, or the reason why the system cannot read the file
  * @throws the system's error when the disk is full
  */
 export async function copyReadable(source: string, target: string): Promise<FileHash | string> {
@@ -141,31 +131,29 @@ export function findLedgerFault(folder: string): string | null {
   }
 }
 
-/** An open file and its parts, without damaged batches. */
 interface ReadableFile {
   readonly path: string;
   readonly db: Connection;
-  /** Each part ends with its last sound batch. */
+  /** Parts of the file; each ends before its first damaged batch. */
   readonly parts: readonly LedgerPart[];
+  /** True if no batch is damaged. */
   readonly isWhole: boolean;
 }
 
-/** Result of adding a backup's access ledger to the ledger at the location. */
 export interface RestoredLedger {
   /** Number of added accesses. */
   readonly added: number;
-  /** Origins of chains that have diverged between the location and the backup; both versions are kept. */
+  /** Origins of the chains that continue differently at the location and in the backup; both stay. */
   readonly differing: readonly string[];
-  /** Files that could not be read or written, and how they were treated. */
+  /** Sentences on files that could not be read. */
   readonly faults: readonly string[];
 }
 
 /**
- * Adds a backup's files to the files at a location. An existing file is replaced only if it is sound and the
- * added file begins with all of its entries. If two files have diverged, both are kept.
- * @param copies folder with the copies of the backup, on the location's disk; files are moved from this
- * folder
- * @throws the system's error; a repeated restore continues
+ * Adds the files of a backup to a location, except files whose entries the location already has. Replaces an
+ * existing file only if that file is sound and the added file begins with all of its entries.
+ * @param copies folder with copies of the files of the backup, from which files are moved
+ * @throws the system's error; after an error, the restore can be repeated
  */
 export function restoreLedger(databaseFile: string, copies: string): RestoredLedger {
   const source = join(copies, 'registry.db');
@@ -218,7 +206,7 @@ const isHere = (copy: string, databaseFile: string): boolean =>
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Compares chunk by chunk, since a file of 1.0.0 may be larger than a buffer can be. */
+/** Compares chunks, because a file of 1.0.0 may exceed the maximum size of a buffer. */
 function haveSameBytes(one: string, other: string): boolean {
   const files = [one, other].map((path) => ({
     handle: openSync(path, 'r'),
@@ -236,19 +224,19 @@ function haveSameBytes(one: string, other: string): boolean {
   }
 }
 
-/** Reads a file to its end. Returns an empty array if the file cannot be read at all. */
+/** Opens a file and checks all its batches. Returns an empty array for an unreadable file. */
 function read(path: string): ReadableFile[] {
   const content = readLedgerFile(path);
   if (content instanceof StorageError) return [];
   const db = openLedgerFile(path);
   const parts = content.parts.map((part) => readSound(db, part));
   const isWhole = parts.every(({ lastHash }, i) => lastHash === content.parts[i]?.lastHash);
-  // Frees the page cache, as the file stays open.
+  // Frees the page cache, because the file stays open.
   db.raw.pragma('shrink_memory');
   return [{ path, db, parts, isWhole }];
 }
 
-/** Returns the part without its first damaged batch and all later batches. */
+/** Returns the part as if it ended before its first damaged batch. */
 function readSound(db: Connection, part: LedgerPart): LedgerPart {
   const { origin } = part;
   let [last, lastHash] = [part.first - 1, part.previousHash];
@@ -265,8 +253,8 @@ function readSound(db: Connection, part: LedgerPart): LedgerPart {
 }
 
 /**
- * True if other files contain all entries of this file. Only the last batch is compared, since its hash
- * commits to all earlier batches.
+ * True if each part of the file is contained in one of the other files. Only the last batch of a part is
+ * compared, since its hash commits to all earlier batches.
  */
 const isCovered = ({ parts }: ReadableFile, files: readonly ReadableFile[]): boolean =>
   parts.every(({ origin, first, last, lastHash }) =>
@@ -277,21 +265,20 @@ const isCovered = ({ parts }: ReadableFile, files: readonly ReadableFile[]): boo
           part.first <= first &&
           part.last >= last &&
           // An empty file has no batch to compare.
-          (last < first || has({ ...file, parts: [part] }, origin, last, lastHash)),
+          (last < first || hasSound(file.db, part, last, lastHash)),
       ),
     ),
   );
 
-/** True if the file has a batch of this chain that ends with this sequence and has this hash. */
-const has = ({ db, parts }: ReadableFile, origin: string, last: number, hash: string): boolean =>
-  parts.some((part) => {
-    try {
-      return part.origin === origin && last <= part.last && hasBatch(db, part, last, hash);
-    } catch (error) {
-      faultOf(error);
-      return false;
-    }
-  });
+/** True if the part has a sound batch that ends with this sequence and has this hash. */
+function hasSound(db: Connection, part: LedgerPart, last: number, hash: string): boolean {
+  try {
+    return last <= part.last && hasBatch(db, part, last, hash);
+  } catch (error) {
+    faultOf(error);
+    return false;
+  }
+}
 
 const overlapping = ({ parts }: ReadableFile, files: readonly ReadableFile[]): ReadableFile[] =>
   files.filter((file) =>
@@ -302,17 +289,21 @@ const overlapping = ({ parts }: ReadableFile, files: readonly ReadableFile[]): R
     ),
   );
 
-/** Counts the entries of a file that the local files lack. */
+/** Counts the sound entries of a file that are not in the local files. */
 function countNew(file: ReadableFile, local: readonly ReadableFile[]): number {
   const others = overlapping(file, local);
   let count = 0;
   for (const part of file.parts) {
     count += part.last - part.first + 1;
     if (others.length === 0 || part.last < part.first) continue;
+    const isLocal = (last: number, hash: string) =>
+      others.some(({ db, parts }) =>
+        parts.some((other) => other.origin === part.origin && hasSound(db, other, last, hash)),
+      );
     for (const { id, count: entries, hash } of readRows(file.db, part)) {
       const last = id + entries - 1;
-      if (others.some((other) => has(other, part.origin, last, hash))) count -= entries;
-      // Everything after this batch is damaged.
+      if (isLocal(last, hash)) count -= entries;
+      // All later batches are damaged.
       if (last >= part.last) break;
     }
   }

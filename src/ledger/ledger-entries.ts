@@ -1,8 +1,8 @@
 /**
  * Encodes accesses as entries, and hashes batches of entries (docs/decisions/0030-access-ledger.md). Accesses
- * are sent to the writing thread as one string, the cheapest value to pass between threads. This string
- * contains each entry's JSON without the time and the hashes of national IDs, which the thread adds because
- * they take the longest.
+ * are sent to the writing thread as one string, the cheapest value to pass between threads. The string has
+ * the JSON of each entry except the time and the hashes of national IDs. The thread adds both, because they
+ * take the longest to compute.
  */
 import { hash } from 'node:crypto';
 import type { AccessRecord } from '../access/access-ledger.ts';
@@ -11,7 +11,7 @@ import { RegistryError } from '../values/errors.ts';
 
 export type HashPerson = (identityCard: string) => string;
 
-/** A recorded access. A property is absent if the access has no value for it. */
+/** A recorded access. Properties without a value are absent. */
 export interface LedgerEntry {
   readonly chain: number;
   readonly origin: string;
@@ -28,12 +28,12 @@ export interface LedgerEntry {
   readonly address?: string;
   readonly purpose?: string;
   readonly end_user?: string;
-  /** Hashes of national IDs, with the key of the batch. */
+  /** National IDs, hashed with the month key of the batch. */
   readonly persons?: readonly string[];
   readonly members?: readonly number[];
   /** True for a page of a list. */
   readonly page?: true;
-  /** True for many lookups at once. Some of the hashed numbers may then belong to none of `members`. */
+  /** True for a request with many national IDs. Some of `persons` may then not be among `members`. */
   readonly lookups?: true;
   readonly all?: { readonly as_of: number; readonly cooperatives: readonly number[] | null };
 }
@@ -52,16 +52,17 @@ export interface LedgerBatch {
   readonly lines: string;
 }
 
-/** Separators of accesses, of their parts and of national IDs. No value contains a control character. */
+// Separators in the encoded string. No value contains a control character.
 const ACCESSES = '\x1e';
 const PARTS = '\x1f';
+/** Separates national IDs. */
 const ITEMS = '\x1d';
 const CONTROLS = /[\x00-\x1f\x7f]/g;
 const SPECIAL = /[\x00-\x1f\x7f"\\]/;
 
 /**
- * Replaces control characters, which would act as separators here and could make the ledger record a
- * different client. Requests with control characters are already refused earlier.
+ * Replaces control characters, since a client could insert separators to forge entries. Requests with control
+ * characters are already refused earlier.
  */
 const plain = (text: string): string => (SPECIAL.test(text) ? text.replace(CONTROLS, ' ') : text);
 
@@ -70,7 +71,7 @@ const quote = (text: string): string => (SPECIAL.test(text) ? JSON.stringify(pla
 const optional = (name: string, text: string | null): string =>
   text === null || text === '' ? '' : `,"${name}":${quote(text)}`;
 
-/** Cached, since all accesses share a few routes. */
+/** Cache, since all accesses share a few routes. */
 const quotedRoutes = new Map<string, string>();
 
 function quoteRoute(route: string): string {
@@ -84,7 +85,7 @@ function quoteRoute(route: string): string {
 
 export function encodeAccesses(accesses: readonly AccessRecord[]): string {
   let text = '';
-  // Concatenation is faster than `join`, which copies each part once more.
+  // Concatenation is faster than `join`, which copies each part again.
   for (const access of accesses) text += (text === '' ? '' : ACCESSES) + encodeAccess(access);
   return text;
 }
@@ -110,12 +111,12 @@ function encodeAccess(access: AccessRecord): string {
 const encodeAll = ({ asOfSequence, cooperativeIds }: NonNullable<AccessRecord['subject']['all']>): string =>
   `{"as_of":${asOfSequence},"cooperatives":${cooperativeIds && `[${cooperativeIds.join()}]`}}`;
 
-/** Reads the time of the first access, in epoch milliseconds, at the start of the text. */
+/** Returns the time of the first access in text from `encodeAccesses`, in epoch milliseconds. */
 export const timeOf = (text: string): number => Number.parseInt(text, 10);
 
 /**
- * Converts text from `encodeAccesses` to the lines of a batch, each ending with a line feed. `firstMs` and
- * `lastMs` are the earliest and latest time, in epoch milliseconds.
+ * Converts text from `encodeAccesses` to the lines of a batch, each with a final line feed. `firstMs` and
+ * `lastMs` are the earliest and the latest time, in epoch milliseconds.
  */
 export function toLines(text: string, hashPerson: HashPerson) {
   let [lines, count, firstMs, lastMs] = ['', 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -123,7 +124,7 @@ export function toLines(text: string, hashPerson: HashPerson) {
   for (const access of text.split(ACCESSES)) {
     const [time, start = '', persons = '', end = ''] = access.split(PARTS);
     const timeMs = Math.floor(Number(time));
-    // Most accesses share the millisecond of the previous one.
+    // Most accesses have the same millisecond as the access before.
     if (timeMs !== formattedMs) {
       [formattedMs, formatted] = [timeMs, new Date(timeMs).toISOString()];
       firstMs = Math.min(firstMs, timeMs);
@@ -144,7 +145,7 @@ function hashAll(persons: string, hashPerson: HashPerson): string {
     .join();
 }
 
-/** Value used as the previous hash of a chain's first batch. */
+/** Previous hash of the first batch of a chain. */
 export const NO_HASH = '0'.repeat(64);
 
 /** @param previous hash of the previous batch @returns 64 hexadecimal digits */
@@ -158,7 +159,7 @@ export const hashBatch = (
     `${previous}\n{"origin":"${origin}","first":${first},"count":${count},"key":"${keyId}"}\n${lines}`,
   );
 
-/** Sequence of the first entry and hash of a batch that is on disk. */
+/** A batch that is on disk. */
 export type RecordedBatch = Pick<LedgerBatch, 'first' | 'hash'>;
 
 const RETRY_AFTER_SECONDS = 2;

@@ -1,7 +1,7 @@
 /**
- * Names, order and lock of the access ledger's files. Files are ordered by the number in their names, and the
- * last file is open for writing unless it was closed. A process holds the lock while it creates, closes or
- * removes a file.
+ * Names, order and lock of the files of the access ledger. The files are ordered by the number in their
+ * names. Only the last file may be open for writing. A process that creates, closes or removes a file locks
+ * the ledger.
  */
 import {
   accessSync,
@@ -27,7 +27,7 @@ export interface LedgerFile {
   /** `2026-11-3fa9c1d2-0001.db`: month, first digits of the origin, number. */
   readonly name: string;
   readonly path: string;
-  /** In UTC, as `2026-11`. */
+  /** In UTC, such as `2026-11`. */
   readonly month: string;
   readonly number: number;
 }
@@ -37,11 +37,11 @@ const LOCK_NAME = '.lock';
 const ORIGIN_DIGITS = 8;
 const LOOK_AGAIN_MS = 10;
 
-/** The ledger's folder in a backup. A backup of 1.0.0 has a single file instead. */
+/** Folder of the ledger in a backup. A backup of 1.0.0 has a single file instead. */
 export const LEDGER_FOLDER = 'registry.ledger';
 const OLD_NAME = 'registry.ledger.db';
 
-/** True for the name of a ledger file in a manifest, since any other path could point outside the backup. */
+/** True if a name in a manifest is that of a ledger file. Other paths could point outside the backup. */
 export const isLedgerFileOfBackup = (name: string): boolean =>
   name === OLD_NAME ||
   (name.startsWith(`${LEDGER_FOLDER}/`) && NAME.test(name.slice(LEDGER_FOLDER.length + 1)));
@@ -57,7 +57,7 @@ function toLedgerFile(folder: string, name: string): LedgerFile {
 export const nameOf = ({ month, origin, number }: { month: string; origin: string; number: number }) =>
   `${month}-${origin.slice(0, ORIGIN_DIGITS)}-${String(number).padStart(4, '0')}.db`;
 
-/** Returns an unused file name in the folder with the same month, origin and number. */
+/** Returns a file name that is unused in the folder, with the month, origin and number of a name. */
 export function freeNameOf(folder: string, name: string): string {
   const base = NAME.exec(name)?.[1] ?? name;
   for (let n = 1; ; n++) {
@@ -84,10 +84,10 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Lists the files of a location in order. A ledger of 1.0.0 that is not in the folder yet comes first. */
+/** Lists the files of a location in order, including a file of 1.0.0 that is still beside the database. */
 export function listAllFiles(databaseFile: string): LedgerFile[] {
   const old = oldLedgerFileOf(databaseFile);
-  // A power cut during the creation can leave an empty file, which is ignored.
+  // Ignores an empty file, which a power cut during its creation may have left.
   const first = hasTables(old) ? [{ name: OLD_NAME, path: old, month: '', number: 0 }] : [];
   return [...first, ...listLedgerFiles(databaseFile)];
 }
@@ -98,7 +98,7 @@ export function createLedgerFolder(databaseFile: string): string {
   try {
     createFolder(folder);
   } catch (error) {
-    // Another process has created the folder, or the path is a link that leads nowhere.
+    // EEXIST: another process has created the folder, or the path is a link that leads nowhere.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
       throw unusable(`${folder} cannot be created`, error);
   }
@@ -113,7 +113,7 @@ export function createLedgerFolder(databaseFile: string): string {
 
 /**
  * Runs work while no other process creates, closes or removes a file.
- * @throws StorageError `failed` when another process holds the lock for longer than `waitMs`
+ * @throws StorageError `failed` if another process has the lock for longer than `waitMs`
  */
 export function withLedgerLock<T>(databaseFile: string, waitMs: number, work: () => T): T {
   const file = join(createLedgerFolder(databaseFile), LOCK_NAME);
@@ -135,7 +135,8 @@ const BEGINNING = '.beginning';
 const PLACED = `${BEGINNING}-placed`;
 
 /**
- * Moves a synced file into the ledger's folder, which may be a link to a folder on another disk.
+ * Moves a file into the folder of the ledger, which may be a link to a folder on another disk. The content of
+ * the file must already be synced.
  * @throws the system's error
  */
 export function placeFile(source: string, target: string): void {
@@ -156,9 +157,8 @@ export function placeFile(source: string, target: string): void {
 export const LEDGER_SETTINGS = { cacheKiB: 1024, secureDelete: 'FAST' } as const;
 
 /**
- * Creates the next file. The caller holds the ledger's lock.
- * @param lostName name of the previous file if that file has disappeared; by default, the newest file is the
- * previous file
+ * Creates the next file. The caller must have locked the ledger.
+ * @param lostName name of the previous file if that file has disappeared; by default, that of the newest file
  * @throws StorageError, the system's error
  */
 export function beginFile(

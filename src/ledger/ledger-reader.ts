@@ -1,4 +1,4 @@
-/** Reads the entries of the ledger's files, and verifies the files. */
+/** Reads the entries of the access ledger, and verifies its files. */
 
 import { keysFileOf } from '../sqlite/registry-files.ts';
 import { faultOf } from '../sqlite/sqlite-errors.ts';
@@ -17,9 +17,8 @@ const ALL_GONE =
 export type LedgerReader = ReturnType<typeof openLedgerReader>;
 
 /**
- * Opens a ledger for reading, while other processes may write. Batches are read one by one to limit memory. A
- * missing ledger counts as empty.
- * @param databaseFile database of a registry or a backup, with ledger and keys beside it
+ * Opens a ledger for reading, while other processes may write. A missing ledger counts as empty.
+ * @param databaseFile database of a registry or a backup, with the ledger and the keys beside the database
  */
 export function openLedgerReader(databaseFile: string) {
   const chains = readChains(databaseFile);
@@ -30,11 +29,11 @@ export function openLedgerReader(databaseFile: string) {
   };
   const damaged = new Set<LedgerBatch>();
   return {
-    /** Yields every batch of every chain once, in the order written, without verification. */
+    /** Yields each batch once, without verification. Chains and batches are in the order of writing. */
     batches: () => readBatches(chains, damaged),
-    /** Files that could not be read to the end. The list is complete once all batches have been read. */
+    /** Files that could not be read to the end; complete after `batches` has yielded all batches. */
     unreadable: chains.unreadable as readonly UnreadableFile[],
-    /** @param text if given, only lines that contain this text are parsed */
+    /** @param text text of the lines to parse; by default, all lines are parsed */
     entriesOf(batch: LedgerBatch, text?: string): LedgerEntry[] {
       try {
         return entriesOf(batch, text);
@@ -43,9 +42,8 @@ export function openLedgerReader(databaseFile: string) {
         return [];
       }
     },
-    /** Returns the hash function of a month key; undefined if the key is lost or damaged. */
+    /** @returns undefined if the month key is lost or damaged */
     findPersonHash: (keyId: string) => readKeys().get(keyId),
-    /** Verifies every byte of the ledger without changing anything. */
     verify() {
       const verification = verifyLedger(chains, readKeys);
       const isGone = listAllFiles(databaseFile).length === 0 && readKeys().size > 0;
@@ -57,10 +55,10 @@ export function openLedgerReader(databaseFile: string) {
 }
 
 /**
- * Yields each batch once, except those recorded after the ledger was opened for reading: the second of two
- * passes would have more. From its first damaged batch on, a file is skipped and listed as unreadable;
- * another file may have the later batches.
- * @param damaged batches whose entries the consumer could not parse
+ * Yields each batch once. Omits batches that were recorded after the ledger was opened for reading, so that
+ * two passes yield the same batches. Skips the rest of a file after a damaged batch, and lists the file as
+ * unreadable. Another file may have the later batches.
+ * @param damaged batches whose entries the caller could not parse
  */
 function* readBatches(
   { parts, unreadable }: LedgerChains,

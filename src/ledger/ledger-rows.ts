@@ -1,4 +1,7 @@
-/** Reads the rows of a ledger file: one part of one chain, or several parts in a file of 1.0.0. */
+/**
+ * Reads the rows of a ledger file. A file has one part: consecutive batches of one chain. Only a file of
+ * 1.0.0 may have several parts.
+ */
 
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase, readVersion } from '../sqlite/open-database.ts';
@@ -16,9 +19,9 @@ interface BatchRow {
 }
 
 interface Period {
-  /** First sequence of the entries whose national IDs are hashed with this key. */
+  /** Sequence of the first entry whose national IDs are hashed with this key. */
   readonly first: number;
-  /** In UTC, as `2026-11`. */
+  /** In UTC, such as `2026-11`. */
   readonly month: string;
   readonly keyId: string;
 }
@@ -31,12 +34,13 @@ export interface PartRow {
   readonly registry: string;
   readonly month: string;
   readonly keyId: string;
-  /** Sequence of the first entry; `previousHash` is the hash of the batch before. */
+  /** Sequence of the first entry. */
   readonly first: number;
+  /** Hash of the last batch of the previous file. */
   readonly previousHash: string;
-  /** Name of the previous file; empty if there was none. */
+  /** Name of the previous file; empty for the first file. */
   readonly follows: string;
-  /** Sequence of the last entry; null in the open file, like `lastHash`. */
+  /** Sequence of the last entry. Null, like `lastHash`, until the file is closed. */
   readonly last: number | null;
   readonly lastHash: string | null;
 }
@@ -45,16 +49,16 @@ export interface PartRow {
 export interface LedgerPart
   extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
   /**
-   * Sequence of the last entry. Like `lastHash`, it comes from `ledger_part` in a closed file. In the open
-   * file, and in a file of 1.0.0, it comes from the last batch.
+   * Sequence of the last entry. In a closed file, `last` and `lastHash` are values of `ledger_part`. In an
+   * open file and in a file of 1.0.0, they are those of the last batch.
    */
   readonly last: number;
   readonly lastHash: string;
   readonly isClosed: boolean;
-  /** Latest instant of the last batch, in epoch milliseconds; null without batches. */
+  /** Time of the latest access in the last batch, in epoch milliseconds; null without batches. */
   readonly lastMs: number | null;
   readonly periods: readonly Period[];
-  /** Number to add to a sequence to get the row's id. */
+  /** Difference between the id of a batch's row and the sequence of its first entry. */
   readonly offset: number;
 }
 
@@ -88,7 +92,7 @@ export function insertPartRow(db: Connection, row: PartRow): void {
   );
 }
 
-/** Distance between the row ids of two chains in a file of 1.0.0; no chain has as many entries. */
+/** Difference between the row ids of two chains in a file of 1.0.0. No chain has as many entries. */
 const OLD_CHAIN_SIZE = 2 ** 40;
 
 /** @throws StorageError when the file cannot be read, or is not a ledger file */
@@ -103,16 +107,13 @@ export function openLedgerFile(path: string): Connection {
   }
 }
 
-/** Parts of a file, and the files that retention removed while this file was open for writing. */
 export interface FileContent {
   readonly parts: readonly LedgerPart[];
+  /** Records of the files that retention removed while this file was open for writing. */
   readonly removed: readonly RemovedRow[];
 }
 
-/**
- * @returns the content, or the fault if the file cannot be read
- * @throws errors that do not concern the file
- */
+/** @returns the fault if the file cannot be read @throws errors that are not caused by the file */
 export function readLedgerFile(path: string): FileContent | StorageError {
   try {
     const db = openLedgerFile(path);
@@ -129,7 +130,7 @@ export function readLedgerFile(path: string): FileContent | StorageError {
 export const isOld = (db: Connection): boolean =>
   db.raw.pragma('application_id', { simple: true }) === OLD_LEDGER_ID;
 
-/** @throws StorageError for a file without a part; the driver's error when it is damaged */
+/** @throws StorageError for a file without a part; the driver's error for a damaged file */
 export function readParts(db: Connection): LedgerPart[] {
   if (isOld(db)) return readOldParts(db);
   const row = readPartRow(db);
@@ -150,7 +151,7 @@ export function readParts(db: Connection): LedgerPart[] {
 
 export interface RemovedRow {
   readonly name: string;
-  /** Number of entries in the removed file, plus the entries of removals recorded in that file. */
+  /** Number of entries in the removed file, plus the numbers in the removal records of that file. */
   readonly entries: number;
   readonly removed_at: number;
 }
@@ -187,35 +188,37 @@ function readOldParts(db: Connection): LedgerPart[] {
 const BATCH = 'id, count, last_time, hash';
 const OF_PART = 'FROM ledger_batches WHERE id > ? AND id < ?';
 
-/** Returns the end of a part, without reading its entries, which may be damaged. */
+/**
+ * Finds the last batch of a part with a row id below `id`. Does not read its entries, which may be damaged.
+ */
+const lastBefore = (db: Connection, offset: number, id: number): Omit<BatchRow, 'entries'> | undefined =>
+  db.row(`SELECT ${BATCH} ${OF_PART} ORDER BY id DESC LIMIT 1`, [offset, id]);
+
 export function endOf(
   db: Connection,
   offset: number,
   { first, previousHash }: Pick<LedgerPart, 'first' | 'previousHash'>,
 ): Pick<LedgerPart, 'last' | 'lastHash' | 'lastMs'> {
-  const batch = db.row<BatchRow>(`SELECT ${BATCH} ${OF_PART} ORDER BY id DESC LIMIT 1`, [
-    offset,
-    offset + OLD_CHAIN_SIZE,
-  ]);
+  const batch = lastBefore(db, offset, offset + OLD_CHAIN_SIZE);
   if (batch === undefined) return { last: first - 1, lastHash: previousHash, lastMs: null };
   return { last: batch.id - offset + batch.count - 1, lastHash: batch.hash, lastMs: batch.last_time };
 }
 
-/** True if a batch ends with this sequence and has this hash. All earlier entries are then equal too. */
+/**
+ * True if the part has a batch that ends with this sequence and has this hash. All earlier entries of the
+ * chain are then equal too.
+ */
 export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, hash: string): boolean {
-  const row = db.row<{ id: number; count: number; hash: string }>(
-    `SELECT id, count, hash ${OF_PART} ORDER BY id DESC LIMIT 1`,
-    [offset, offset + last + 1],
-  );
+  const row = lastBefore(db, offset, offset + last + 1);
   return row !== undefined && row.hash === hash && row.id - offset + row.count - 1 === last;
 }
 
-/** Rows fetched at a time, so that no snapshot is held for long while the file is being written. */
+/** Maximum rows of one query. Small queries end their read snapshots soon, while another process writes. */
 const PAGE_ROWS = 256;
 
 /**
- * Yields the batches of a part, with the sequence of the first entry as `id`.
- * @throws the driver's error at a damaged row
+ * Yields the batches of a part. The `id` of each is the sequence of its first entry.
+ * @throws the driver's error at a damaged row, after the rows before have been yielded
  */
 export function* readRows(db: Connection, { offset }: LedgerPart): Generator<BatchRow, void> {
   const page = db.prepareOnce<BatchRow>(`SELECT ${BATCH}, entries ${OF_PART} ORDER BY id LIMIT ?`);
@@ -237,6 +240,6 @@ export function* readRows(db: Connection, { offset }: LedgerPart): Generator<Bat
   }
 }
 
-/** Returns the id of the month key that hashed the national IDs of the entry. */
+/** Returns the id of the month key with which the national IDs of an entry are hashed. */
 export const keyIdAt = ({ periods }: LedgerPart, sequence: number): string =>
   periods.findLast(({ first }) => first <= sequence)?.keyId ?? '';

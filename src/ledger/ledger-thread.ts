@@ -7,15 +7,14 @@ import { LedgerWriter } from './ledger-writer.ts';
 import { Reserve, reservedAccesses } from './reserve.ts';
 import type { Retention } from './retention.ts';
 
-/** Result of a batch: its position in the chain, and messages for the service. */
 export interface Appended extends RecordedBatch {
-  /** Messages for the operator, one for each replaced file. */
+  /** Messages for the operator, one for each ledger file that was replaced. */
   readonly notes: readonly string[];
   /** Approximate number of accesses that can still be recorded once the disk is full. */
   readonly reserved: number;
 }
 
-/** Number of batches between two measurements of the reserve. */
+/** The reserve is measured again after this number of batches. */
 const LOOK_AGAIN_BATCHES = 64;
 
 export type LedgerTasks = {
@@ -23,11 +22,7 @@ export type LedgerTasks = {
   removeOld(retention: Retention): ReturnType<LedgerWriter['removeOld']>;
 };
 
-interface Setup {
-  readonly databaseFile: string;
-  /** Maximum wait of a batch for another process's lock, in milliseconds. */
-  readonly waitMs: number;
-}
+type Setup = { readonly databaseFile: string; readonly waitMs: number };
 
 serveTasks(({ databaseFile, waitMs }: Setup): LedgerTasks => {
   const notes: string[] = [];
@@ -37,7 +32,7 @@ serveTasks(({ databaseFile, waitMs }: Setup): LedgerTasks => {
   /** Number of batches since the last measurement of the reserve, and the measured number of accesses. */
   let [batches, reserved] = [LOOK_AGAIN_BATCHES, 0];
 
-  /** Adds steps to the reserve, after all queued batches. */
+  /** Adds steps to the reserve. Each step waits until no batches are queued. */
   function keep(current: Reserve): void {
     if (isScheduled || !current.isShort()) return;
     isScheduled = true;
@@ -47,7 +42,7 @@ serveTasks(({ databaseFile, waitMs }: Setup): LedgerTasks => {
       try {
         current.take();
       } catch {
-        // The next batch reports the fault of the file.
+        // The next batch fails with the same error and reports it.
         return;
       }
       batches = LOOK_AGAIN_BATCHES;

@@ -1,7 +1,7 @@
 /**
- * Appends batches to the ledger. Each transaction first reads the end of the chain, so that a service,
- * commands and the desk can share one open file. If that file is damaged or missing, a new file with a new
- * origin replaces it, and the damaged file stays unchanged (docs/decisions/0030-access-ledger.md).
+ * Appends batches to the newest file of the ledger. Each transaction first reads the end of the chain, so
+ * that a service, commands and the desk can write to the same file. If the file is damaged or missing, a new
+ * file begins a new chain; a damaged file stays unchanged (docs/decisions/0030-access-ledger.md).
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, renameSync, statSync } from 'node:fs';
@@ -54,13 +54,14 @@ import { monthOf, readMonthKeys, takeMonthKey } from './month-keys.ts';
 import { freeReserve, giveBackReserve, isRoomy, limitGrowth, STEPS } from './reserve.ts';
 import { type Retention, removeOldFiles } from './retention.ts';
 
-// Moves the single-file ledger of 1.0.0, beside the database, into the ledger folder as a closed file.
+// Release 1.0.0 had a ledger of one file beside the database. That file becomes a closed file in the folder.
 
-/** Origin (as in `newOrigin`) and month, for the name of a file that cannot be read. */
+/** Origin and month in the new name of a file that cannot be read. */
 const UNKNOWN = { origin: 'f'.repeat(32), month: '1970-01' };
 
 /**
- * Moves the file and adds the registry's id. The rows stay unchanged, and a damaged file is moved too.
+ * Moves the file of 1.0.0, if there is one, and adds the registry's id. The rows stay unchanged. A damaged
+ * file is moved too.
  * @throws StorageError while another process has the file open; the system's error
  */
 export function adoptOldLedger(databaseFile: string, registry: string, waitMs: number): void {
@@ -72,7 +73,7 @@ export function adoptOldLedger(databaseFile: string, registry: string, waitMs: n
     const folder = ledgerFolderOf(databaseFile);
     const { origin } = newest ?? UNKNOWN;
     const month = newest?.periods.at(-1)?.month ?? UNKNOWN.month;
-    // Number 0 sorts this file before every other file, including existing files.
+    // Number 0 sorts this file before all others.
     const name = freeNameOf(folder, nameOf({ month, origin, number: 0 }));
     for (const path of withSideFiles(old).filter((file) => existsSync(file)))
       renameSync(path, join(folder, name + path.slice(old.length)));
@@ -80,7 +81,7 @@ export function adoptOldLedger(databaseFile: string, registry: string, waitMs: n
   });
 }
 
-/** @returns the part written last; undefined if the file cannot be read or has no parts */
+/** Closes the file of 1.0.0. @returns the newest part; undefined if the file is unreadable or has no parts */
 function closeOld(old: string, registry: string): LedgerPart | undefined {
   try {
     return withDatabase(old, { waitMs: 0 }, (db) => {
@@ -100,7 +101,7 @@ function closeOld(old: string, registry: string): LedgerPart | undefined {
   }
 }
 
-/** Adds `ledger_part`, the table of newer files, with the registry's id. */
+/** Adds the table `ledger_part`, as in files of later releases, with the registry's id. */
 function stamp(db: Connection, part: LedgerPart, registry: string): void {
   const { month = '', keyId = '' } = part.periods.at(-1) ?? {};
   db.transaction.immediate(() => {
@@ -114,10 +115,10 @@ function stamp(db: Connection, part: LedgerPart, registry: string): void {
 }
 
 const ORIGIN_BYTES = 16;
-/** A file is closed once it reaches this size. */
+/** A file that has reached this size is closed. */
 const MAX_FILE_BYTES = 1024 ** 3;
 
-/** Accesses from up to this long before the file's month are still added to the file. */
+/** An access up to this long before the month of the file is still added to the file. */
 const LATE_MS = 24 * 3600 * 1000;
 
 /** The end of a chain, which the next batch continues. */
@@ -128,20 +129,21 @@ interface OpenFile extends LedgerFile {
   readonly inode: number;
   readonly origin: string;
   readonly keyId: string;
-  /** Undefined if the month key is lost; the file is closed then. */
+  /** Undefined if the month key is lost. The file is then closed. */
   readonly hashPerson: HashPerson | undefined;
   readonly insert: { run(...values: unknown[]): unknown };
   readonly dataVersion: { get(): unknown };
   /** True once the reserve is used up. Accesses may then use the rest of the disk. */
   fillsDisk: boolean;
-  /** True while SQLite is set to refuse any growth of the file. */
+  /** True while SQLite refuses to let the file grow (`limitGrowth`). */
   isHeldBack: boolean;
+  /** `PRAGMA data_version` when `head` was read; changes with each commit of another process. */
   seenVersion: unknown;
-  /** End of the chain as of `seenVersion`; undefined after a failure. */
+  /** Cached end of the chain; undefined after a failure. */
   head: Head | undefined;
 }
 
-/** Thrown when another process has closed the file in the meantime. */
+/** Another process has closed the file. */
 class Closed extends Error {}
 
 export class LedgerWriter {
@@ -150,10 +152,14 @@ export class LedgerWriter {
   private readonly note: (message: string) => void;
   private readonly registry: string;
   private file: OpenFile | undefined;
-  /** Names of replaced files, so that each is reported once. */
+  /** Names of replaced files, to report each file once. */
   private readonly replaced = new Set<string>();
 
-  /** @param note receives messages for the operator @throws StorageError when the folder cannot be used */
+  /**
+   * @param waitMs maximum time to wait for the lock of another process
+   * @param note receives messages for the operator
+   * @throws StorageError when the folder cannot be used
+   */
   constructor(databaseFile: string, waitMs: number, note: (message: string) => void = () => undefined) {
     this.databaseFile = databaseFile;
     this.waitMs = waitMs;
@@ -208,20 +214,19 @@ export class LedgerWriter {
     });
   }
 
-  /** Returns the file for a batch of this time. */
   private fileFor(timeMs: number): OpenFile {
-    // SQLite would keep writing to a file that was removed or renamed.
+    // Without this check, SQLite would continue to write to a file that was removed or renamed.
     if (this.file !== undefined && isGone(this.file)) this.replace(this.file, timeMs, 'it was taken away');
     this.file ??= this.openNewest();
-    // A new file begins only with enough room on the disk, since a new file has no reserve yet.
+    // On a nearly full disk, the old file stays in use, because a new file would have no reserve.
     if (this.file === undefined || (isDone(this.file, timeMs) && isRoomy(this.file.path)))
       this.file = this.rotate(timeMs);
     return this.file;
   }
 
   /**
-   * Closes the open file if its month is over, its key is lost or it is too large.
-   * @returns the file to use next, which another process may have begun
+   * Closes the file if `isDone`, and begins the next file.
+   * @returns the file to use, which another process may have begun
    */
   private rotate(timeMs: number): OpenFile {
     return this.locked(() => {
@@ -254,7 +259,8 @@ export class LedgerWriter {
   }
 
   private open(file: LedgerFile): OpenFile | undefined {
-    // Reads the file first: opening for writing switches to WAL mode, but a closed file must not change.
+    // Read-only first: opening for writing would switch the file to WAL mode, but a closed file must not
+    // change.
     const content = readLedgerFile(file.path);
     if (content instanceof StorageError) throw content;
     const [part] = content.parts;
@@ -290,7 +296,7 @@ export class LedgerWriter {
   }
 
   /**
-   * Begins the next file. The caller holds the lock.
+   * Begins the next file. The caller must have locked the ledger.
    * @param start position in an existing chain; by default, a new chain begins
    * @param lostName name of the previous file if that file has disappeared
    */
@@ -310,7 +316,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Creates the first file if the ledger has no files, so that files missing later are noticed.
+   * Creates the first file if the ledger has no files. If all files are missing later, this can then be
+   * detected.
    * @throws StorageError when the folder cannot be used
    */
   start(nowMs: number): void {
@@ -318,8 +325,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Leaves a file unchanged, and begins a new file in its place.
-   * @throws StorageError, the system's error when no new file can be created
+   * Begins a new file instead of a file that cannot be used. The old file stays unchanged.
+   * @throws StorageError, or the system's error, when no new file can be created
    */
   private replace(file: OpenFile, timeMs: number, reason: string): void {
     const lostName = isGone(file) ? file.name : undefined;
@@ -343,8 +350,8 @@ export class LedgerWriter {
   removeOld(retention: Retention): ReturnType<typeof removeOldFiles> {
     return this.locked(() =>
       removeOldFiles(this.databaseFile, retention, () => {
-        // Opens the newest file again. Another process may have closed this connection's file, which may now
-        // be among the files to remove.
+        // Another process may have closed the file of this connection, which may now be among the files to
+        // remove.
         this.close();
         this.file = this.openNewest() ?? this.begin(retention.nowMs);
         return this.file.db;
@@ -352,21 +359,23 @@ export class LedgerWriter {
     );
   }
 
-  /** Closes the connection to the open file; the next access opens it again. */
+  /** Closes the connection. The next access opens the newest file again. */
   close(): void {
     const { file } = this;
     this.file = undefined;
     try {
       file?.db.close();
     } catch {
-      // A damaged file may fail to close, but it is not used again.
+      // Closing a damaged file may fail. The file is not used again.
     }
   }
 }
 
 const newChain = () => ({ origin: newOrigin(), first: 1, previousHash: NO_HASH });
 
-/** Starts with a letter, because messages hide digit-only names as if they were national IDs. */
+/**
+ * The first digit is a letter, because messages hide texts that consist of decimal digits, like national IDs.
+ */
 const newOrigin = (): string =>
   `${'abcdef'[randomInt(6)]}${randomBytes(ORIGIN_BYTES).toString('hex').slice(1)}`;
 
@@ -379,7 +388,7 @@ const isDone = ({ path, month, hashPerson }: OpenFile, timeMs: number): boolean 
   hashPerson === undefined ||
   sizeOf(path) >= MAX_FILE_BYTES;
 
-/** Returns the end of the chain. @throws Closed when another process has closed the file */
+/** @throws Closed when another process has closed the file */
 function currentHead(file: OpenFile): Head {
   const { data_version: version } = file.dataVersion.get() as { readonly data_version: number };
   if (version === file.seenVersion && file.head !== undefined) return file.head;
@@ -389,7 +398,7 @@ function currentHead(file: OpenFile): Head {
   return endOf(file.db, 0, part);
 }
 
-/** Closes a file, and removes the write-ahead log unless another process is reading the file. */
+/** Marks a file as closed, and removes the write-ahead log unless another process is reading the file. */
 export function closePart(db: Connection): Head {
   const end = db.transaction.immediate(() => {
     const { last, lastHash } = endOf(db, 0, readPartRow(db));
@@ -405,7 +414,7 @@ export function closePart(db: Connection): Head {
 }
 
 /**
- * Closes a location's open file if it has entries; the next access begins a new chain.
+ * Closes the newest file if it is open and has entries. The next access begins a new chain.
  * @throws StorageError, the driver's error
  */
 export function closeOpenFile(databaseFile: string): void {
@@ -417,14 +426,14 @@ export function closeOpenFile(databaseFile: string): void {
   try {
     withDatabase(newest.path, { waitMs: 0, ...LEDGER_SETTINGS }, closePart);
   } catch (error) {
-    // Closing is optional: the next access either replaces the file or is added to it.
+    // Throws errors that are not caused by the file. A file at fault is used or replaced by the next access.
     faultOf(error);
   }
 }
 
 /**
- * Stops the growth of the file on a nearly full disk. Accesses then use the free pages first, then the
- * reserve, and the rest of the disk last.
+ * Prevents the file from growing on a nearly full disk. Accesses then use first the free pages of the file,
+ * then the reserve, and last the rest of the disk.
  */
 function keepToReserve(file: OpenFile): void {
   const hasRoom = isRoomy(file.path);
@@ -435,8 +444,9 @@ function keepToReserve(file: OpenFile): void {
 }
 
 /**
- * Makes room for one batch, with one step before each retry: first moves the write-ahead log into the file,
- * then frees the reserve step by step, and finally allows the use of the remaining disk.
+ * Makes room for one batch. Each `next` takes one step, after which the caller tries to write again: the
+ * first step moves the write-ahead log into the file, later steps free parts of the reserve, and the last
+ * step allows the use of the remaining disk.
  */
 function* makeRoom(file: OpenFile): Generator<void, void> {
   try {
@@ -450,13 +460,13 @@ function* makeRoom(file: OpenFile): Generator<void, void> {
     file.fillsDisk = true;
     yield;
   } catch {
-    // If the log cannot be emptied, no later step can help.
+    // If the log cannot be moved, no later step can help.
   }
 }
 
 /**
- * True for an error that does not concern the file itself: the file is locked, or the disk is full. If a
- * write fails although the disk has room, the file is at fault, and a new file replaces it.
+ * True for an error that may pass without a new file: the file is locked, or the disk is full. A write that
+ * fails although the disk has room shows a fault of the file.
  */
 const isPassing = (error: unknown, { path }: LedgerFile): boolean =>
   [error, (error as Error).cause].some(

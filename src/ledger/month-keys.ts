@@ -1,4 +1,4 @@
-/** Monthly keys that hash national IDs in the ledger, stored in the file of the API keys. */
+/** Keys that hash the national IDs in the ledger, one for each month, stored in the file of the API keys. */
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { WAIT_MS } from '../sqlite/connection.ts';
@@ -16,7 +16,7 @@ const ROWS = 'SELECT id, month, secret FROM ledger_keys';
 const KEY_BYTES = 32;
 const ID_DIGITS = 16;
 
-/** @param ms epoch milliseconds @returns the month in UTC, as `2026-11` */
+/** @param ms epoch milliseconds @returns the month in UTC, such as `2026-11` */
 export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, '2026-11'.length);
 
 const idOf = (secret: Uint8Array): string => hash('sha256', secret).slice(0, ID_DIGITS);
@@ -33,7 +33,7 @@ const change = <T>(keysFile: string, work: Parameters<typeof withDatabase<T>>[2]
     db.transaction.immediate(() => work(db)),
   );
 
-/** Returns the id of a month's key, which is created if no intact key exists. @param month as `2026-11` */
+/** Returns the id of the key of a month, and creates the key if none is intact. @param month as `2026-11` */
 export const takeMonthKey = (keysFile: string, month: string): string =>
   change(keysFile, (db) => {
     const rows = db.rows<MonthKey>(`${ROWS} WHERE month = ?`, [month]);
@@ -44,11 +44,11 @@ export const takeMonthKey = (keysFile: string, month: string): string =>
     return id;
   });
 
-/** Returns the hash function of each intact key, by key id. */
+/** Returns a hash function for each intact key, by key id. */
 export const readMonthKeys = (keysFile: string): ReadonlyMap<string, HashPerson> =>
   new Map(readIntact(keysFile).map(({ id, secret }) => [id, createPersonHash(secret)]));
 
-/** Returns the keys that match their ids. A backup older than the ledger does not have this table. */
+/** Reads the intact keys. Returns no keys for a file from before the ledger, which lacks the table. */
 function readIntact(keysFile: string): MonthKey[] {
   if (!existsSync(keysFile)) return [];
   return withDatabase(keysFile, { readOnly: true, waitMs: WAIT_MS.command }, (db) =>
@@ -56,7 +56,7 @@ function readIntact(keysFile: string): MonthKey[] {
   );
 }
 
-/** Destroys keys, after which numbers hashed with these keys can no longer be found in the ledger. */
+/** Destroys keys. National IDs that were hashed with these keys can then no longer be found in the ledger. */
 export function destroyMonthKeys(keysFile: string, isDoomed: (key: MonthKey) => boolean): void {
   if (!existsSync(keysFile)) return;
   change(keysFile, (db) => {
@@ -65,7 +65,7 @@ export function destroyMonthKeys(keysFile: string, isDoomed: (key: MonthKey) => 
   });
 }
 
-/** Adds the keys of another file, since entries may have been hashed with these keys. */
+/** Adds the intact keys of another file, because ledger files may need these keys. */
 export function addMonthKeys(keysFile: string, otherFile: string): void {
   const rows = readIntact(otherFile);
   if (rows.length === 0) return;
@@ -81,8 +81,8 @@ const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
 
 /**
- * Returns a function that computes the first 32 digits of HMAC-SHA256 (RFC 2104). Two plain hashes take half
- * as long as an Hmac object.
+ * Returns a function that computes the first 32 digits of HMAC-SHA256 (RFC 2104). Computing the HMAC from two
+ * plain hashes takes half as long as Node's `createHmac`.
  * @param secret at most 64 bytes
  */
 function createPersonHash(secret: Uint8Array): HashPerson {

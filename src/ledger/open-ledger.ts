@@ -1,4 +1,4 @@
-/** The access ledger for commands and the desk: recording, status, and removal of old files. */
+/** The access ledger for commands and the desk: records accesses, reads the status, and removes old files. */
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import type { AccessLedger } from '../access/access-ledger.ts';
@@ -23,7 +23,7 @@ import { toReceipts } from './receipts.ts';
 import { reservedAccesses } from './reserve.ts';
 import { findOldFiles, type Retention } from './retention.ts';
 
-/** Opens the ledger for a command or the desk; `record` opens the file each time, and rejects on failure. */
+/** Returns a ledger for a command or the desk, which opens the file for each call of `record`. */
 export const openCommandLedger = (databaseFile: string): AccessLedger => ({
   async record(accesses) {
     if (accesses.length === 0) return [];
@@ -40,7 +40,7 @@ export const openCommandLedger = (databaseFile: string): AccessLedger => ({
   close: () => Promise.resolve(),
 });
 
-/** Removes files past their retention. @throws StorageError, the driver's error */
+/** @throws StorageError, the driver's error */
 export function pruneLedger(databaseFile: string, retention: Retention) {
   const writer = new LedgerWriter(databaseFile, WAIT_MS.command);
   try {
@@ -53,8 +53,8 @@ export function pruneLedger(databaseFile: string, retention: Retention) {
 export type LedgerStatus = NonNullable<ReturnType<typeof readLedgerStatus>>;
 
 /**
- * Reads the ledger's state for `status`, without reading entries. A locked file delays this by about a
- * second.
+ * Reads the state of the ledger for `status`, without reading entries. Takes a second longer if another
+ * process has locked the file.
  * @returns undefined if there is no ledger yet
  */
 export function readLedgerStatus(databaseFile: string, retention: Retention) {
@@ -71,28 +71,27 @@ export function readLedgerStatus(databaseFile: string, retention: Retention) {
     entries: parts.reduce((sum, { part }) => sum + part.last - part.first + 1, 0),
     bytes,
     unreadable: unreadable.map(({ name }) => name),
-    /** Names of missing files that later files mention. */
     missing,
-    /** Names of files that are past retention, but stay because later months are missing. */
+    /** Names of files past retention that need an operator's approval for removal. */
     tooOld: findOldFiles(databaseFile, retention).waiting,
-    /** Time of the last access, in epoch milliseconds; null if there is none. */
+    /** Time of the last access, in epoch milliseconds; null without accesses. */
     newestMs: times.length === 0 ? null : Math.max(...times),
-    /** Number of accesses that retention removed; `removedAtMs`: last removal, in epoch milliseconds. */
+    /** Number of accesses that retention has removed. */
     removed: removals.entries,
+    /** Time of the last removal, in epoch milliseconds; null without removals. */
     removedAtMs: removals.atMs,
     ...readNewest(newest, ledgerFolderOf(databaseFile), isOpen),
   };
 }
 
-/** Permission bits of users other than the owner. */
+/** Permission bits of the group and of others. */
 const OTHERS = 0o077;
-/** Maximum wait for the lock. A batch takes milliseconds, so a longer wait means that the disk hangs. */
+/** Maximum wait for the lock. A batch takes milliseconds, so a longer wait shows that the disk hangs. */
 const ANSWER_MS = 1_000;
 
 interface NewestFileStatus {
-  /** Null if the file has no fault. */
   readonly fault: 'open to others' | 'not writable' | 'does not answer' | null;
-  /** Approximate number of accesses that fit when the disk is full. */
+  /** Approximate number of accesses that can still be recorded once the disk is full. */
   readonly reservedAccesses: number;
 }
 
@@ -121,7 +120,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** True if the write lock is available. */
+/** True if the write lock is available within `ANSWER_MS`. */
 function answers(db: Connection): boolean {
   try {
     db.transaction.immediate(() => undefined);
@@ -132,7 +131,10 @@ function answers(db: Connection): boolean {
   }
 }
 
-/** Returns the path of the keys' file if that file was lost, or created again without keys in use. */
+/**
+ * Returns the path of the file of keys if keys were lost: the ledger needs a key that is missing, or webhooks
+ * exist without the file of keys.
+ */
 export function findLostKeys(databaseFile: string): string | undefined {
   const keysFile = keysFileOf(databaseFile);
   const intactKeys = readMonthKeys(keysFile);

@@ -11,8 +11,8 @@ import type { LedgerReader } from './ledger-reader.ts';
 import type { PersonTraces } from './person-traces.ts';
 
 /**
- * Reason why an entry counts for the person.
- * `number`: the person's number was requested or shown. `member`: a member who is the person was shown.
+ * Relation of an entry to the person.
+ * `number`: the person's national ID was requested or shown. `member`: a member who is the person was shown.
  * `everybody`: all persons of a cooperative were shown, possibly including this person.
  */
 type HowRead = 'number' | 'member' | 'everybody';
@@ -37,11 +37,11 @@ export interface PersonAccess {
   readonly how: HowRead;
 }
 
-/** Selects accesses to everybody, which may or may not have shown the person. */
+/** Selects the accesses to all persons of a cooperative, which may have shown the person. */
 export const ofEverybody = (accesses: readonly PersonAccess[]): PersonAccess[] =>
   accesses.filter(({ how }) => how === 'everybody');
 
-/** Selects accesses that showed the person. */
+/** Selects the accesses that showed the person. */
 export const ofPerson = (accesses: readonly PersonAccess[]): PersonAccess[] =>
   accesses.filter(({ how }) => how !== 'everybody');
 
@@ -49,11 +49,12 @@ export const KEY_LOST = say(
   'A key of the ledger is lost: lookups that were recorded with it cannot be assigned to a person.',
 );
 
-/** Formats the warning about an unreadable file, which may contain further accesses. */
 export const passedOver = (name: string, reason: string): Message =>
   say('{name} of the access ledger cannot be read, and was passed over: {reason}', { name, reason });
 
-/** Returns a pattern for lines that name a member; parsing all entries would take three times as long. */
+/**
+ * Returns a pattern for lines with one of the members. Parsing all entries would take three times as long.
+ */
 const naming = (memberIds: readonly number[]): RegExp =>
   new RegExp(`"members":\\[(?:[0-9]+,)*(?:${memberIds.join('|')})[,\\]]`);
 
@@ -79,14 +80,13 @@ export function findPersonAccesses(ledger: LedgerReader, traces: PersonTraces) {
   return {
     /** Oldest first. */
     accesses,
-    /** True if a month key is lost, so numbers in entries with that key cannot be found. */
+    /** True if a month key is lost, so that accesses in its entries cannot be found by national ID. */
     isKeyLost: [...hashesOf.values()].includes(undefined),
-    /** Files that could not be read, and may contain further accesses. */
     unreadable: ledger.unreadable,
   };
 }
 
-/** @param hashes hash of each of the person's numbers, in the same order */
+/** @param hashes hashes of `traces.identityCards`, in the same order */
 function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly string[]): HowRead | undefined {
   const isMember = entry.members?.some((id) => traces.memberIds.includes(id)) === true;
   const numbers = traces.identityCards.filter((_, i) => entry.persons?.includes(hashes[i] as string));
@@ -96,8 +96,9 @@ function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly stri
 }
 
 /**
- * True if the number belonged to another person: the entry has a member who is that person, or the time is in
- * the other person's period. For many lookups at once, the entry's members do not count.
+ * True if the number belonged to another person at the time of the entry, or if the entry shows a member who
+ * is the other person. The members of many lookups at once do not count, since they may belong to other
+ * numbers.
  */
 function isOfAnother(
   { members, lookups, time }: LedgerEntry,
@@ -114,8 +115,8 @@ function isOfAnother(
 }
 
 /**
- * True if an access to everybody may have shown the person. This is assumed for times before an erasure,
- * since an erased person's memberships are unknown.
+ * True if an access to all persons may have shown this person. Accesses before the person's erasure always
+ * count, because the memberships of an erased person are unknown.
  */
 function couldShow(
   { time }: LedgerEntry,
@@ -173,7 +174,7 @@ export const formatEverybody = (n: number): Message =>
     { n },
   );
 
-/** Formats one table row per access. Purpose and end user appear as the client sent them. */
+/** Formats a table of accesses. Purpose and end user are texts of the client. */
 export function formatAccesses(
   accesses: readonly { readonly entry: LedgerEntry; readonly how?: HowRead }[],
   { zone, keyNames }: AccessContext,

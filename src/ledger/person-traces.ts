@@ -1,53 +1,42 @@
-/** Identifiers of persons in the access ledger: national IDs and member ids, including former ones. */
+/** Finds the present and former national IDs and member ids under which the access ledger knows a person. */
 
 import { findErasure } from '../registry/stored/erasures.ts';
 import { REPLACED_NUMBERS } from '../registry/stored/former-ids-and-transfers.ts';
-import { identifyPerson, listOf } from '../registry/stored/identify.ts';
+import { identifyPerson, listOf, type Person } from '../registry/stored/identify.ts';
 import { openStoredDataAnd } from '../registry/stored/stored-data.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Storage } from '../sqlite/storage.ts';
 
 /**
- * Another person who has or had a national ID of this person. An access to the number in that period did not
- * show this person's data.
+ * A period in which another person had a national ID that was once this person's. An access to the ID in that
+ * period did not show this person's data.
  */
 interface OtherHolder {
   readonly identityCard: string;
   readonly memberId: number;
   /** Epoch seconds. */
   readonly since: number;
-  /** Epoch seconds; null if the other person has the number now. */
+  /** Epoch seconds; null if the other person still has the ID. */
   readonly until: number | null;
 }
 
 /** Identifiers under which the access ledger may know a person. */
-export interface PersonTraces {
-  /** Every number under which the person is or was registered, the requested one first. */
-  readonly identityCards: readonly string[];
-  readonly otherHolders: readonly OtherHolder[];
-  /** Members who are or were the person, including merged ones. */
-  readonly memberIds: readonly number[];
-  /** Cooperatives in which one of these members is or was registered. */
-  readonly cooperativeIds: readonly number[];
-  /** Epoch second of the first registration; undefined if never registered, or erased. */
-  readonly since: number | undefined;
-  /** Epoch second of the erasure. The cooperatives of an erased person are no longer known. */
-  readonly erasedAt: number | undefined;
-}
+export type PersonTraces = ReturnType<typeof findTraces>;
 
-/** A national ID that identifies, or has identified, a person. */
 export interface KnownNumber {
+  /** A present or former national ID. */
   readonly number: string;
+  /** Present national ID of the same person. */
   readonly current: string;
-  /** Epoch second until which the number identified the person; null if it still does. */
+  /** Epoch second at which the person lost the number; null if the number is valid. */
   readonly until: number | null;
 }
 
-function findTraces(db: Connection, requested: string): PersonTraces {
+function findTraces(db: Connection, requested: string) {
   const { rows: memberIds, numbers, mistaken } = identifyPerson(db, requested) ?? NOBODY;
   const rows = listOf(memberIds);
-  /** Returns a SELECT of present and former values of a column, including removed and merged rows. */
+  /** Returns a SELECT of the column's present and former values in these rows, removed rows included. */
   const values = (column: string) => `SELECT ${column} AS value FROM main.members WHERE id IN (${rows})
     ${['old', 'new']
       .map(
@@ -57,20 +46,25 @@ function findTraces(db: Connection, requested: string): PersonTraces {
       .join(' ')}`;
   const identityCards = [...new Set([requested, ...numbers, ...mistaken])];
   return {
+    /** All present and former national IDs of the person. The requested ID is first. */
     identityCards,
     otherHolders: otherHolders(db, identityCards, memberIds),
+    /** Ids of the person's members, including members that were merged into others. */
     memberIds,
+    /** Present and former cooperatives of these members. */
     cooperativeIds: db.values<number>(values('cooperative_id')),
+    /** Epoch second of the first registration; undefined for an erased or unknown person. */
     since: db.value<number | null>(`SELECT min(value) FROM (${values('created_at')})`) ?? undefined,
+    /** Epoch second of the erasure, after which the person's cooperatives are unknown. */
     erasedAt: findErasure(db, requested),
   };
 }
 
-const NOBODY = { rows: [], numbers: [], mistaken: [] };
+const NOBODY: Pick<Person, 'rows' | 'numbers' | 'mistaken'> = { rows: [], numbers: [], mistaken: [] };
 
 const IS_NUMBER = "c.entity = 'members' AND c.field = 'identity_card'";
 
-/** SELECT of the period in which each row of `others` had a national ID. */
+/** SELECT of all national IDs of the members in `others`, with the period in which each was valid. */
 const HOLDERS = `
   SELECT c.row_id AS memberId, c.old AS identityCard, c.at AS until,
     coalesce(lag(c.at) OVER (PARTITION BY c.row_id ORDER BY c.id),
@@ -99,7 +93,7 @@ function otherHolders(
   );
 }
 
-/** SELECT of all numbers. The history adds numbers that were replaced without a redirect. */
+/** SELECT of all national IDs. Only the history has former IDs for which no redirect exists. */
 const KNOWN_NUMBERS = `
   SELECT * FROM (
     SELECT c.old AS number, m.identity_card AS current, c.at AS until
@@ -109,12 +103,12 @@ const KNOWN_NUMBERS = `
   UNION ALL SELECT DISTINCT identity_card, identity_card, NULL FROM main.members
     WHERE status <> '${ERASED_STATUS}'`;
 
-/** Opens the stored data, with queries for the identifiers of persons in the ledger. */
+/** Extends the store of stored data with queries for the ledger. */
 export const openPersonTraces = (storage: Storage) =>
   openStoredDataAnd(storage, (db) => ({
     /** Finds the identifiers of a person. For an unknown number, the number is the only identifier. */
     findTraces: (identityCard: string) => db.transaction.deferred(() => findTraces(db, identityCard)),
-    /** Lists all national IDs: former numbers in the order in which they ended, then valid numbers. */
+    /** Yields all national IDs: first those from the history, in the order of their replacement. */
     listNumbers: (): Iterable<KnownNumber> => db.iterate<KnownNumber>(KNOWN_NUMBERS),
   }));
 

@@ -1,4 +1,4 @@
-/** Receipts of accesses, by which a client can have the ledger verified (docs/ledger.md#a-receipt). */
+/** Receipts, with which clients can have an access verified (docs/ledger.md#a-receipt). */
 
 import type { LedgerChains } from './ledger-chains.ts';
 import type { LedgerBatch, LedgerEntry, RecordedBatch } from './ledger-entries.ts';
@@ -6,7 +6,7 @@ import { type ReadKeys, verifyLedger } from './verify-ledger.ts';
 
 const RECEIPT_DIGITS = 32;
 
-/** Returns the client's receipt: the entry's sequence and the first half of its batch's hash. */
+/** Returns the receipt of an entry: its sequence, and the first half of the hash of its batch. */
 export const receiptOf = (sequence: number, batchHash: string): string =>
   `${sequence}-${batchHash.slice(0, RECEIPT_DIGITS)}`;
 
@@ -18,11 +18,10 @@ function parseReceipt(text: string): { sequence: number; hash: string } | undefi
     : { sequence: Number(sequence), hash: digits.toLowerCase() };
 }
 
-/** @param count number of accesses */
 export const toReceipts = ({ first, hash }: RecordedBatch, count: number): string[] =>
   Array.from({ length: count }, (_, i) => receiptOf(first + i, hash));
 
-/** Parses a batch's entries. @param text if not empty, only lines that contain this text are parsed */
+/** @param text text of the lines to parse; an empty text parses all lines */
 export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, text = ''): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (const [i, line] of lines.slice(0, -1).split('\n').entries()) {
@@ -34,7 +33,7 @@ export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, te
 }
 
 /**
- * Checks that the ledger contains the access of a receipt, and everything before it unchanged.
+ * @returns the access of the receipt, if the ledger has it, and a message on its state
  * @throws the driver's error
  */
 export function verifyReceipt(ledger: LedgerChains, readKeys: ReadKeys, text: string) {

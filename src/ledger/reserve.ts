@@ -1,8 +1,8 @@
 /**
- * Reserves room in the open file for accesses made while the disk is full (docs/ledger.md#a-full-disk).
- * Accesses only use free pages that the file already has on disk, so that the write-ahead log can always be
- * moved into the file. When free pages run short, the file grows; if the disk is full, a step of the reserve
- * is freed.
+ * Reserves room in the open file for accesses while the disk is full (docs/ledger.md#a-full-disk). Accesses
+ * use only free pages that the file already has on disk, so that the write-ahead log can always be moved into
+ * the file. When few free pages are left, the file grows. If the disk has no room for this, a part of the
+ * reserve is freed instead. The reserve consists of large rows, which are called steps.
  */
 import type { Connection } from '../sqlite/connection.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
@@ -10,30 +10,30 @@ import { isDiskFull } from '../sqlite/sqlite-errors.ts';
 import { copyLog, restartLog } from '../sqlite/write-ahead-log.ts';
 
 const STEP_BYTES = 1024 ** 2;
-/** Number of steps in a complete reserve. */
+/** Number of steps of a complete reserve. */
 export const STEPS = 16;
 /** The file grows when it has fewer free pages than this. */
 const LOW_PAGES = 64;
 const PAGE_BYTES = 4096;
-/** Larger closed files are not vacuumed, since that would take seconds. */
+/** A larger file is not vacuumed when it is closed, because this would take seconds. */
 const MAX_VACUUM_PAGES = 32_768;
 /** Approximate size of an entry. */
 const ENTRY_BYTES = 330;
-/** Id of the row whose insertion grows the file, and whose deletion frees the new pages. */
+/** Id of a temporary row: its insertion makes the file grow, and its deletion frees the new pages. */
 const GROWTH_ID = 0;
-/** Maximum in SQLite. */
+/** Maximum of SQLite's `max_page_count`. */
 const MAX_PAGES = 4_294_967_294;
 
 /**
- * True if the disk has room for the file to grow. Without this margin, another program could fill the disk
- * between a commit and the checkpoint. The log could then not be moved into the file, and the reserve could
- * not be used.
+ * True if the file may grow: the disk has `RESERVED_BYTES` free. Without this margin, another program could
+ * fill the disk between a commit and the checkpoint. The log could then not be moved into the file, and the
+ * reserve could not be used.
  */
 export const isRoomy = (path: string): boolean => readFreeBytes(path) >= RESERVED_BYTES;
 
 /**
- * Makes SQLite report a full disk instead of growing the file, or removes this limit. Call this inside the
- * transaction, since another process may have grown the file before.
+ * Makes SQLite report a full disk instead of growing the file, or removes this limit. Must be called in the
+ * transaction of the write, since another process may have grown the file before.
  */
 export function limitGrowth(db: Connection, isLimited: boolean): void {
   // SQLite replaces a limit below the current size with the current size.
@@ -52,7 +52,6 @@ export class Reserve {
   /** True if the disk had room for the last step. */
   hasRoom = true;
   readonly db: Connection;
-  /** Prepared once, since the statement runs with every batch. */
   private readonly freePages: { get(): unknown };
   private steps: number | undefined;
 
@@ -61,12 +60,12 @@ export class Reserve {
     this.freePages = db.prepare('PRAGMA freelist_count');
   }
 
-  /** Makes the next use recount the steps, since another process may have freed some. */
+  /** Forgets the number of steps, since another process may have freed some. */
   lookAgain(): void {
     this.steps = undefined;
   }
 
-  /** True if the reserve needs a step, or the file needs free pages. */
+  /** True if `take` should add a step or grow the file. */
   isShort(): boolean {
     this.steps ??= countSteps(this.db);
     if (this.hasRoom && this.steps < STEPS) return true;
@@ -102,7 +101,9 @@ function grow(db: Connection): void {
   write(db, () => db.run(`DELETE FROM ledger_reserve WHERE id = ${GROWTH_ID}`));
 }
 
-/** Adds a row and writes its pages to disk. After a failure, the row stays to keep the pages unused. */
+/**
+ * Adds a row and writes its pages to disk. After a failure, the row stays, so that nothing uses the pages.
+ */
 function addPages(db: Connection, id: number, bytes: number): void {
   write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [id, bytes]));
   copyLog(db);
@@ -117,7 +118,7 @@ export function freeReserve(db: Connection): boolean {
   return changes > 0;
 }
 
-/** Runs a transaction. If the disk has no room for the write-ahead log, retries with an emptied log. */
+/** Runs a transaction. If the disk has no room for the write-ahead log, empties the log and tries again. */
 function write(db: Connection, work: () => unknown): void {
   try {
     db.transaction.immediate(work);
@@ -135,6 +136,6 @@ export function giveBackReserve(db: Connection): void {
     const free = pragma(db, 'freelist_count');
     if (free > LOW_PAGES && pragma(db, 'page_count') <= MAX_VACUUM_PAGES) db.exec('VACUUM');
   } catch {
-    // After a failure, the file stays larger than necessary.
+    // The file then stays larger than necessary.
   }
 }

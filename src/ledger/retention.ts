@@ -1,7 +1,7 @@
 /**
- * Removes entire files after the retention period, oldest first (docs/ledger.md#retention). Without an
- * operator, a file is removed only if later files cover as many months as the retention period. A wrong clock
- * adds a file or two, and therefore removes at most as many.
+ * Removes entire files after the retention period, oldest first (docs/ledger.md#retention). A file is removed
+ * automatically only if later files cover as many months as the retention period. This limits the damage of a
+ * wrong clock: a clock in the far future adds one or two months, so at most two files are removed.
  */
 
 import { rmSync } from 'node:fs';
@@ -16,21 +16,20 @@ import { destroyMonthKeys, type MonthKey } from './month-keys.ts';
 export interface Retention {
   /** Epoch milliseconds. */
   readonly nowMs: number;
-  /** Minimum number of days to keep accesses. */
+  /** Accesses are kept for at least this number of days. */
   readonly days: number;
-  /** Names of files that an operator inspected, to remove even if later months are missing. */
+  /** Names of old files that an operator has approved for removal although later months are missing. */
   readonly inspectedNames?: readonly string[];
 }
 
-/** A ledger file; `content` is undefined if the file cannot be read. */
 interface ReadFile extends LedgerFile {
+  /** Undefined if the file cannot be read. */
   readonly content: FileContent | undefined;
 }
 
 const DAY_MS = 24 * 3600 * 1000;
 const MONTH_DAYS = 365.25 / 12;
 
-/** Returns the retention period in months, at least one. */
 const monthsOf = (days: number): number => Math.max(1, Math.round(days / MONTH_DAYS));
 
 const readFiles = (databaseFile: string): ReadFile[] =>
@@ -40,21 +39,21 @@ const readFiles = (databaseFile: string): ReadFile[] =>
   });
 
 /**
- * Finds files past their retention. A `waiting` file needs an operator's inspection before its removal,
- * because later months are missing; a `removable` file does not.
+ * Finds files past their retention. `removable` files can be removed automatically. `waiting` files need an
+ * operator's approval, because later months are missing.
  * @throws errors that are not caused by a single file
  */
-export const findOldFiles = (databaseFile: string, retention: Retention) =>
-  selectOldFiles(readFiles(databaseFile), retention);
-
-/** @param files in order */
-function selectOldFiles(files: readonly ReadFile[], { nowMs, days, inspectedNames = [] }: Retention) {
+export function findOldFiles(
+  databaseFile: string,
+  { nowMs, days, inspectedNames = [] }: Retention,
+  files = readFiles(databaseFile),
+) {
   const beforeMs = nowMs - days * DAY_MS;
   const removable: string[] = [];
   const waiting: string[] = [];
   const lastMs = files.map(lastMsOf);
-  // A file that ends in the future was written while the clock was ahead. The file is older than the files
-  // after it.
+  // The last time of a file is in the future if the clock was ahead. Since the file is older than the files
+  // after it, the earliest of the last times counts instead.
   const ages = lastMs.map((ms, i) => (ms <= nowMs ? ms : Math.min(...lastMs.slice(i))));
   for (const [i, { name, month }] of files.slice(0, -1).entries()) {
     if ((ages[i] as number) >= beforeMs) break;
@@ -69,20 +68,20 @@ function selectOldFiles(files: readonly ReadFile[], { nowMs, days, inspectedName
 function lastMsOf({ month, content }: ReadFile): number {
   const times = (content?.parts ?? []).map((part) => part.lastMs).filter((ms) => ms !== null);
   if (times.length > 0) return Math.max(...times);
-  // Without a readable time, the end of the month in the file's name counts.
+  // Without a readable time, the file counts as written at the end of the month in its name.
   const [year = 1970, number = 1] = month.split('-').map(Number);
   return Date.UTC(year, number);
 }
 
 /**
- * Removes files past their retention, and the keys that the other files do not need. The caller holds the
- * ledger's lock.
- * @param open returns a connection to the open file, which records the removals
+ * Removes files past their retention, and the month keys that no remaining file needs. The caller must have
+ * locked the ledger.
+ * @param open returns a connection to the file that is open for writing, which records the removals
  * @throws StorageError, the driver's or the system's error
  */
 export function removeOldFiles(databaseFile: string, retention: Retention, open: () => Connection) {
   const files = readFiles(databaseFile);
-  const { removable: names } = selectOldFiles(files, retention);
+  const { removable: names } = findOldFiles(databaseFile, retention, files);
   if (names.length === 0) return { names, entries: 0 };
   const expired = files.filter(({ name }) => names.includes(name));
   const db = open();
@@ -104,7 +103,10 @@ export function removeOldFiles(databaseFile: string, retention: Retention, open:
   return { names, entries: total };
 }
 
-/** Matches the keys that the files use; for an unreadable file, all keys of the month in its name. */
+/**
+ * Returns a predicate for the keys that the files use. An unreadable file may use all keys of the month in
+ * its name.
+ */
 function keysOf(files: readonly ReadFile[]): (key: MonthKey) => boolean {
   const periods = files.flatMap(({ content }) => content?.parts.flatMap((part) => part.periods) ?? []);
   const ids = periods.map(({ keyId }) => keyId);

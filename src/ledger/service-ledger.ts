@@ -1,7 +1,7 @@
 /**
  * The ledger of a service, written by a thread. Accesses that arrive while a batch is being written form the
  * next batch, since each batch costs messages between threads and a disk sync. Under load, the thread
- * receives the next batch before it has finished the current one, and need not be woken.
+ * receives the next batch before it has finished the current batch, which saves waking the thread.
  */
 
 import type { AccessLedger, AccessRecord, LedgerState } from '../access/access-ledger.ts';
@@ -13,13 +13,13 @@ import { toReceipts } from './receipts.ts';
 
 interface ServedLedgerOptions {
   readonly clock: { now(): number; monotonicMs(): number };
-  /** Number of days to keep accesses. */
+  /** Accesses are kept for at least this number of days. */
   readonly days: number;
   /** Logs a message for operators. */
   readonly note: (message: string) => void;
   /**
-   * Called for each recording; must not throw.
-   * @param durationMs time until the accesses were on disk, or could not be recorded
+   * Called after each call of `record`; must not throw.
+   * @param durationMs time until the accesses were on disk or were refused
    */
   readonly measure?: ((accesses: number, durationMs: number, isRecorded: boolean) => void) | undefined;
 }
@@ -36,7 +36,7 @@ interface Recording {
 interface Batch {
   readonly recordings: Recording[];
   count: number;
-  /** Fires when the first access of the batch has waited too long to be sent or to be written. */
+  /** Fires when the first access of the batch has waited for `MAX_RECORD_MS`. */
   readonly deadline: NodeJS.Timeout;
 }
 
@@ -47,31 +47,23 @@ const MAX_END_MS = 1_000;
 const DAY_MS = 24 * 3600 * 1000;
 /** Delay of the first removal of old files, since a starting service has more urgent work. */
 const FIRST_REMOVAL_MS = 30_000;
-/**
- * Maximum number of batches at the thread. A second batch is sent early only if it has `MANY` accesses
- * (decision 30).
- */
+/** Maximum number of batches that the thread has received but not written. */
 const MAX_SENT = 2;
+/** Minimum number of accesses in a batch that is sent while the thread writes another batch (decision 30). */
 const MANY = 16;
 const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
 
-/** The writing thread. Tests substitute a thread that stalls. */
-interface WritingThread {
-  readonly module: URL;
-  /** Shared memory of a test. */
-  readonly flag?: Int32Array;
-}
-
-const WRITING: WritingThread = { module: moduleBeside(import.meta.url, 'ledger-thread') };
-
 /**
  * Opens the ledger of a service, and creates missing files.
+ * @param thread tests replace the module by one that stalls, and control it through the shared memory `flag`
  * @throws StorageError when the ledger cannot be used
  */
 export function openServiceLedger(
   databaseFile: string,
   options: ServedLedgerOptions,
-  { module, flag }: WritingThread = WRITING,
+  thread: { readonly module: URL; readonly flag?: Int32Array } = {
+    module: moduleBeside(import.meta.url, 'ledger-thread'),
+  },
 ): AccessLedger {
   const writer = new LedgerWriter(databaseFile, MAX_RECORD_MS, options.note);
   try {
@@ -79,8 +71,11 @@ export function openServiceLedger(
   } finally {
     writer.close();
   }
-  const setup = { databaseFile, waitMs: MAX_RECORD_MS, flag };
-  return new ServiceLedger(new TaskThread({ module, setup, maxWaiting: MAX_SENT + 1 }), options);
+  const setup = { databaseFile, waitMs: MAX_RECORD_MS, flag: thread.flag };
+  return new ServiceLedger(
+    new TaskThread({ module: thread.module, setup, maxWaiting: MAX_SENT + 1 }),
+    options,
+  );
 }
 
 class ServiceLedger implements AccessLedger {
@@ -133,13 +128,13 @@ class ServiceLedger implements AccessLedger {
     return { recordings: [], count: 0, deadline };
   }
 
-  /** Sends a batch to the thread, and then the batch that has formed in the meantime. */
+  /** Sends a batch to the thread. After the thread has responded, sends the batch that formed meanwhile. */
   private async write(batch: Batch): Promise<void> {
     this.next = undefined;
     this.sent.add(batch);
     const result = await this.append(batch);
     this.isStalled = false;
-    // A batch that was refused in the meantime is no longer in the set.
+    // A batch that `refuseStalled` has removed from the set is already settled.
     if (this.sent.delete(batch)) this.settleBatch(batch, result);
     if (this.next !== undefined) void this.write(this.next);
     else if (this.sent.size === 0) this.onIdle();
@@ -153,7 +148,7 @@ class ServiceLedger implements AccessLedger {
     }
   }
 
-  /** Refuses all waiting accesses. The thread may still record some, although their data was not shown. */
+  /** Refuses all waiting accesses. The thread may record some of them later, although no data was shown. */
   private refuseStalled(): void {
     this.isStalled = true;
     const late = [...this.sent, ...(this.next === undefined ? [] : [this.next])];
@@ -182,7 +177,7 @@ class ServiceLedger implements AccessLedger {
     for (const { accesses, sinceMs, resolve, reject } of recordings) {
       const count = accesses.length;
       measure?.(count, clock.monotonicMs() - sinceMs, fault === undefined);
-      // All recordings share one batch, with consecutive sequences.
+      // The recordings of a batch get consecutive sequences.
       if (typeof result === 'string') reject(unrecorded(new Error(result)));
       else resolve(toReceipts({ first: result.first + before, hash: result.hash }, count));
       before += count;

@@ -5,7 +5,7 @@ import { type ChainPart, type LedgerChains, type Pass, readPart } from './ledger
 import { type HashPerson, hashBatch, type LedgerBatch, NO_HASH } from './ledger-entries.ts';
 import { numberOf } from './ledger-files.ts';
 
-/** Reads the monthly keys that hash national IDs, by key id. */
+/** Returns the hash functions of the intact month keys, by key id. */
 export type ReadKeys = () => ReadonlyMap<string, HashPerson>;
 
 export interface VerifiedChain {
@@ -13,15 +13,12 @@ export interface VerifiedChain {
   readonly origin: string;
   /** Number of valid entries. */
   readonly entries: number;
-  /**
-   * Sequence of the last entry before the first fault, for later comparison; without such an entry, the
-   * sequence before the chain's first part.
-   */
+  /** Sequence of the last entry before the first fault; without entries before a fault, `removedThrough`. */
   readonly lastSequence: number;
   readonly lastHash: string;
-  /** Last sequence that retention removed; 0 if none was removed. */
+  /** Sequence of the last entry that retention removed; 0 without removals. */
   readonly removedThrough: number;
-  /** Fault with its meaning and remedy; null if the chain is valid. */
+  /** Sentences on the fault, its meaning and its remedy; null if the chain is valid. */
   readonly fault: string | null;
 }
 
@@ -57,10 +54,13 @@ const emptyChain = ({ chain, part }: ChainPart): VerifiedChain => ({
   fault: null,
 });
 
-/** A fault found in a batch; its message is shown to the operator. */
+/** A fault of a chain. The message is for the operator. */
 class Fault extends Error {}
 
-/** Verifies a part. After a fault in an earlier part, the verification starts again at this part. */
+/**
+ * Verifies a part of a chain. After a fault in an earlier part, the entries of this part are verified without
+ * regard to the earlier parts.
+ */
 function verifyPart(
   chainPart: ChainPart,
   before: VerifiedChain,
@@ -86,7 +86,9 @@ function verifyPart(
     if (part.isClosed && (part.last !== last || part.lastHash !== hash))
       throw new Fault(`the end of ${file.name} was removed. ${COMPARE}`);
   } catch (error) {
-    fault = `Chain ${chain}, after ${last}: ${describe(error, file.name)}`;
+    const reason =
+      error instanceof Fault ? error.message : `${file.name} cannot be read: ${faultOf(error).message}`;
+    fault = `Chain ${chain}, after ${last}: ${reason}`;
   }
   if (isSoundBefore) return { ...before, entries, lastSequence: last, lastHash: hash, fault };
   return { ...before, entries, fault: fault === null ? before.fault : `${before.fault} ${fault}` };
@@ -107,15 +109,9 @@ function assertFollows(batch: LedgerBatch, last: number, previous: string): void
     throw changed(batch.first);
 }
 
-/** @throws the error itself if the file is not at fault */
-function describe(error: unknown, name: string): string {
-  if (error instanceof Fault) return error.message;
-  return `${name} cannot be read: ${faultOf(error).message}`;
-}
-
-/** Formats the fault of a missing file, which retention may have removed. */
 function describeMissing(name: string, { unreadable }: LedgerChains): string {
-  // Retention records a removal in the file that is open then, which may be this unreadable file.
+  // Retention records a removal in the file that is open at that time. If that file is unreadable, retention
+  // may have removed the missing file.
   const later = unreadable.find((other) => numberOf(other.name) > numberOf(name));
   return later === undefined
     ? `${name} is missing, with everything that was recorded in it. Restore it from a backup.`
@@ -123,7 +119,7 @@ function describeMissing(name: string, { unreadable }: LedgerChains): string {
         `${later.name} cannot be read: look for it in a backup.`;
 }
 
-/** Formats a fault for each month whose key is lost. The entries of that month are still sound. */
+/** Returns a fault for each month whose key is lost. The entries of the month are still sound. */
 function lostKeys({ parts }: LedgerChains, readKeys: ReadKeys): string[] {
   const periods = parts.flatMap(({ part }) => (part.last < part.first ? [] : part.periods));
   const lost = periods.filter(({ keyId }) => !readKeys().has(keyId));

@@ -1,6 +1,8 @@
-/** The commands `summarize` and `time-zone`, which refresh the read model, totals and name index. */
+/**
+ * The commands `summarize` and `time-zone`, which refresh the read model, the totals and the index of names.
+ */
 
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { assertUnused } from '../backup/in-use.ts';
 import { indexNames } from '../registry/stores/name-index.ts';
 import { createReadModelFormat, formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
@@ -14,16 +16,16 @@ import type { Storage } from '../sqlite/storage.ts';
 import { renewTotals } from '../sqlite/stored-totals.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { accept } from '../terminal/options.ts';
 import { showingNobody } from '../terminal/record-reading.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, openConfiguredStorage, type PrintOptions } from '../terminal/settings.ts';
 import { parseTimeZone, type TimeZone } from '../values/date-time.ts';
-import { FieldError } from '../values/errors.ts';
 import { counted } from '../values/text.ts';
 
 /**
- * Refreshes the stale read models of members, which each lookup would otherwise have to compute. Transactions
- * are small, to let other processes write.
+ * Refreshes the read models that are out of date, so that lookups need not compute them. Transactions are
+ * small, to let other processes write.
  * @returns the number of refreshed members
  * @throws StorageError
  */
@@ -45,7 +47,7 @@ export async function changeTimeZone(storage: Storage, nowSeconds: number): Prom
   return refresh(file, createReadModelFormat(storage.zone), nowSeconds);
 }
 
-/** Refreshes data that another release, another time zone or a killed import left out of date. */
+/** Refreshes data that is out of date after an upgrade, a change of the time zone or a killed import. */
 const refresh = (file: string, format: ReadModelFormat, nowSeconds: number): number =>
   withDatabase(file, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) => {
     indexNames(db, { pause: letOthersWrite });
@@ -67,19 +69,13 @@ export function declareSummarize(command: Command, context: CliContext): void {
 
 // `time-zone`: shows or changes the time zone of a registry (docs/operating.md#time-zone)
 
-interface TimeZoneOptions extends PrintOptions, ConfirmOptions {
-  readonly to?: TimeZone;
-}
-
-function parseOffset(text: string): TimeZone {
-  const zone = parseTimeZone(text);
-  if (zone instanceof FieldError) throw new InvalidArgumentError(zone.message);
-  return zone;
-}
+type TimeZoneOptions = PrintOptions & ConfirmOptions & { readonly to?: TimeZone };
 
 export function declareTimeZone(command: Command, context: CliContext): void {
   addConfirmOptions(addPrintOptions(showingNobody(command)))
-    .option('--to <offset>', 'move the registry to this zone, such as -03:30 or Z', parseOffset)
+    .option('--to <offset>', 'move the registry to this zone, such as -03:30 or Z', (text) =>
+      accept(parseTimeZone(text)),
+    )
     .action(
       acting(context, async (run: Run<TimeZoneOptions>) => {
         const {

@@ -14,8 +14,6 @@ import { asMessage, type Message, say } from '../values/message.ts';
 import { expiringSoon, findIssues, refusedOften } from './issues.ts';
 import { type Issue, type ReadAdded, readStatusFacts, type StatusFacts } from './registry-status.ts';
 
-// Issues
-
 /** Pages of the desk on which the user can resolve an issue. */
 const PLACES: { readonly [about in Issue['about']]?: readonly [path: string, name: Message] } = {
   backup: ['/health', say('Back up now')],
@@ -35,9 +33,6 @@ ${name && html`<a href="${path}">${visit.translate(name)}</a>`}
         },
       )}</ul></section>`;
 
-// Status
-
-/** Reads the facts about the desk's registry. Commands in issues name the registry if necessary. */
 export const readVisitedFacts = (
   { desk: { storage, config, clock } }: Visit,
   added: readonly ReadAdded[],
@@ -154,7 +149,7 @@ export const healthPage = (added: readonly ReadAdded[]): Screen => ({
   },
 });
 
-/** A folder that the user entered, and the error. */
+/** Input of the user, and the reason for its refusal. */
 interface RefusedFolder {
   readonly folder: string;
   readonly fault: string;
@@ -186,7 +181,7 @@ ${conditionOf(visit, facts)}
   };
 }
 
-/** Returns the folder of all backups, which contains a folder for each backup. */
+/** Returns the parent folder of all backups. */
 const folderOf = ({ args: [, target = ''] }: CommandRun): string => dirname(target);
 
 const backedUp = (visit: Visit, run: CommandRun): Html | false =>

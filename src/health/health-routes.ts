@@ -5,7 +5,6 @@ import { type Route, SHOWS_NO_ROWS } from '../http/declare/route.ts';
 import type { UnavailableReason } from '../values/errors.ts';
 import { literal, object } from '../values/schema.ts';
 
-/** Reasons why the service is not ready. */
 export type Unready = Extract<UnavailableReason, 'stopping' | 'not_ready' | 'ledger'>;
 
 const UNREADY: { readonly [reason in Unready]: string } = {

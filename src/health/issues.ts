@@ -1,4 +1,4 @@
-/** Finds issues of a registry that an operator should resolve, each with a command. */
+/** Finds the issues that an operator should resolve, each with a command to run. */
 import { dirname } from 'node:path';
 import { type ApiKey, hasExpired } from '../access/api-keys.ts';
 import { refusalsOf } from '../keys/key-text.ts';
@@ -9,17 +9,17 @@ import { DAY_SECONDS, formatDate, formatDateTime } from '../values/date-time.ts'
 import { type Message, say, Written } from '../values/message.ts';
 import { type Issue, STALE_COUNTED, type StatusFacts } from './registry-status.ts';
 
-/** A day, and two hours more for a backup that is slower or later than the previous backup. */
+/** Two hours more than a day, because a daily backup may take longer than the backup before. */
 const OLDEST_BACKUP_SECONDS = 26 * 3_600;
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
-/** Records more than this many seconds in the future show that the clock is or was wrong. */
+/** A recorded time that is further in the future shows that the clock is or was wrong. */
 const AHEAD_SECONDS = 60;
-/** A key with at least this number of refused requests in a day is an issue. */
+/** Minimum number of refused requests in a day that makes a key an issue. */
 const REFUSED_OFTEN = 100;
 /** Maximum number of keys or files that an issue names. */
 const NAMED = 3;
 
-/** Returns the issues, worst first. */
+/** Returns the issues; the worst is first. */
 export const findIssues = (facts: StatusFacts): readonly Issue[] =>
   [ofClock, ofDisk, ofSequence, ofLostKeys, ofLedger, ofBackups, ofAdded, ofReadModel, ofKeys].flatMap(
     (rule) => [...rule(facts)],
@@ -146,7 +146,6 @@ function* ofReadModel({ condition: { readModel, imports }, command }: StatusFact
     );
 }
 
-/** Returns active keys that expire within 30 days. */
 export const expiringSoon = ({ keys, now }: StatusFacts): readonly ApiKey[] =>
   keys.filter(
     (key) =>
@@ -156,7 +155,7 @@ export const expiringSoon = ({ keys, now }: StatusFacts): readonly ApiKey[] =>
       key.expiresAt < now + EXPIRES_SOON_SECONDS,
   );
 
-/** Returns keys with at least 100 refused requests in the last day. */
+/** Returns the keys with at least `REFUSED_OFTEN` refused requests in the last day. */
 export const refusedOften = ({ keys, uses }: StatusFacts): readonly ApiKey[] =>
   keys.filter((key) => refusalsOf(key, uses) >= REFUSED_OFTEN);
 

@@ -1,15 +1,12 @@
-/**
- * Reads the facts about a registry for `status`, the desk and metrics, in a few milliseconds even for large
- * registries.
- */
-import { hasKeys, type KeyUse, openKeys } from '../access/api-key-store.ts';
+/** Reads the status of a registry for `status`, the desk and metrics, within milliseconds for any size. */
+import { hasKeys, openKeys } from '../access/api-key-store.ts';
 import type { ApiKey } from '../access/api-keys.ts';
 import { isServed } from '../backup/in-use.ts';
 import { findLastBackup, type LastBackup } from '../backup/numbered-backups.ts';
 import type { Visit } from '../desk/screen.ts';
-import { type RegistrySize, readRunningImports, readSize } from '../import/staging/import-session.ts';
-import { findOperation, type Operation } from '../journal/operations.ts';
-import { findLostKeys, type LedgerStatus, readLedgerStatus } from '../ledger/open-ledger.ts';
+import { readRunningImports, readSize } from '../import/staging/import-session.ts';
+import { findOperation } from '../journal/operations.ts';
+import { findLostKeys, readLedgerStatus } from '../ledger/open-ledger.ts';
 import { IS_STALE } from '../registry/changes/tables.ts';
 import { formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
 import { IS_OUT_OF_DATE } from '../registry/stores/refresh-read-model.ts';
@@ -36,40 +33,7 @@ import type { TimeZone } from '../values/date-time.ts';
 import type { Html } from '../values/html.ts';
 import type { Message } from '../values/message.ts';
 
-export interface RegistryStatus {
-  /** Bytes of all databases of the registry, with their write-ahead logs. */
-  readonly bytes: number;
-  /** Bytes of the write-ahead log of the registry's main database. */
-  readonly logBytes: number;
-  /** Free bytes of the disk. */
-  readonly freeBytes: number;
-  /** Free bytes below which writes are refused. */
-  readonly reservedBytes: number;
-  readonly rows: RegistrySize;
-  readonly readModel: ReadModelStatus;
-  /** Undefined if the epoch of the registry is missing, an error that `check` reports. */
-  readonly sequence: SequencePosition | undefined;
-  readonly imports: ReturnType<typeof readRunningImports>;
-  /** Last import, even if undone. */
-  readonly lastImport: Operation | undefined;
-  /** Last complete backup made on this machine, or null. */
-  readonly lastBackup: LastBackup | null;
-  readonly added: readonly AddedStatus[];
-}
-
-interface ReadModelStatus {
-  /** Number of members whose read model is stale and computed by each lookup; at most `STALE_COUNTED`. */
-  readonly stale: number;
-  /**
-   * True if a sample of members contains a read model of a release with other rules. The sample may miss
-   * single members, but detects any contiguous percent of the members.
-   */
-  readonly hasOtherRules: boolean;
-  /** Number of members that are not in the name index yet. */
-  readonly unindexed: number;
-}
-
-/** Limit of the count of stale members: counting more would take too long for a metrics scrape. */
+/** Maximum of the count of stale members. Counting more would take too long for metrics. */
 export const STALE_COUNTED = 10_000;
 
 // Issues, and the status of modules
@@ -80,13 +44,12 @@ export interface Issue {
   readonly command: string;
 }
 
-/** Facts for the issues of modules. */
 export interface FactsForIssues {
   readonly keys: readonly ApiKey[];
   readonly isServed: boolean;
   /** Epoch seconds. */
   readonly now: number;
-  /** Returns a command of this program with its name and, if necessary, the option `--db`. */
+  /** Returns the text that a user types to run a command of this program on this registry. */
   readonly command: (text: string) => string;
 }
 
@@ -95,31 +58,29 @@ export interface AddedStatus {
   readonly line: readonly [label: string, value: string];
   /** Properties to add to the JSON document of `status`. */
   readonly document: object;
-  /** Returns the issues, worst first. */
+  /** Returns the issues; the worst is first. */
   readonly issues: (facts: FactsForIssues) => readonly Issue[];
-  /** Returns a section for the desk's health page. */
+  /** Returns a section of the health page of the desk. */
   readonly section: (visit: Visit) => Html | false;
-  /** Returns values by names of metrics. */
+  /** Returns the values of the module's metrics by name. */
   readonly metrics: (nowSeconds: number) => object;
 }
 
-/** Reads the file of a module, and returns a function that adds facts from the registry to the status. */
+/** Reads the file of a module. Returns a function that reads the registry and completes the status. */
 export type ReadAdded = (
   databaseFile: string,
   waitMs: number,
 ) => (db: Connection, sequence: SequencePosition | undefined, zone: TimeZone) => AddedStatus;
 
-/** Number of sampled members with the lowest ids, and of those with the highest ids. */
+/** The sample has this number of members with the lowest ids, and as many with the highest ids. */
 const SAMPLED_AT_END = 500;
-/** Number of other sampled members, evenly spaced by id. Each member costs a read of a database page. */
+/** Number of further members in the sample, evenly spaced by id. Each costs a read of a database page. */
 const SAMPLED_BETWEEN = 200;
 
+export type RegistryStatus = Awaited<ReturnType<typeof readStatus>>;
+
 /** @throws StorageError (as a rejection) `unusable` if there is no registry of this release */
-export async function readStatus(
-  storage: Storage,
-  added: readonly ReadAdded[] = [],
-  use?: StorageUse,
-): Promise<RegistryStatus> {
+export async function readStatus(storage: Storage, added: readonly ReadAdded[] = [], use?: StorageUse) {
   const databaseFile = storage.pathForOpening();
   const format = formatOf(storage);
   const waitMs = waitMsFor(use);
@@ -129,32 +90,39 @@ export async function readStatus(
     const sequence = readSequence(db);
     const lastImport = db.value<number | null>('SELECT max(operation_id) FROM imported_files');
     return {
+      /** Bytes of all databases of the registry, with their write-ahead logs. */
       bytes: DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile))
         .flatMap((file) => [file, `${file}-wal`])
         .reduce((sum, file) => sum + sizeOf(file), 0),
+      /** Bytes of the write-ahead log of the main database. */
       logBytes: sizeOf(`${databaseFile}-wal`),
       freeBytes: readFreeBytes(databaseFile),
+      /** Free bytes below which writes are refused. */
       reservedBytes: RESERVED_BYTES,
       rows: readSize(db),
       readModel: readReadModel(db, format),
       imports: readRunningImports(databaseFile),
+      /** Undefined if the registry has lost its epoch, which `check` reports. */
       sequence,
+      /** Last import, even if undone. */
       lastImport: lastImport === null ? undefined : findOperation(db, lastImport),
+      /** Last complete backup made on this machine; null if there is none. */
       lastBackup: readLastBackup(databaseFile, sequence),
       added: begun.map((complete) => complete(db, sequence, format.zone)),
     };
   });
 }
 
-/** Returns the last backup; null if its epoch differs: it is of another registry or older than a restore. */
-function readLastBackup(databaseFile: string, sequence: RegistryStatus['sequence']): LastBackup | null {
+/** Ignores a backup whose epoch is not that of the registry: of another registry, or older than a restore. */
+function readLastBackup(databaseFile: string, sequence: SequencePosition | undefined): LastBackup | null {
   const last = findLastBackup(databaseFile);
   return last?.epoch === (sequence?.epoch ?? null) ? last : null;
 }
 
-function readReadModel(db: Connection, { version }: ReadModelFormat): ReadModelStatus {
+function readReadModel(db: Connection, { version }: ReadModelFormat) {
   const stale = `(SELECT 1 FROM members INDEXED BY members_unsummarized WHERE ${IS_STALE} LIMIT @most)`;
-  // A refresh ascends by id, and new members have high ids: an interrupted refresh leaves the middle stale.
+  // A refresh begins at the lowest id, and new members have high ids. So an interrupted refresh may leave
+  // only the middle out of date.
   const atEnd = (order: string) => `SELECT id FROM members ORDER BY id ${order} LIMIT ${SAMPLED_AT_END}`;
   const between = `
     WITH RECURSIVE
@@ -167,43 +135,37 @@ function readReadModel(db: Connection, { version }: ReadModelFormat): ReadModelS
   const isFound = (ids: string) =>
     db.count(`members WHERE id IN (${ids}) AND ${hasOtherRules}`, { version }) > 0;
   return {
+    /** Number of members whose read model each lookup has to compute; at most `STALE_COUNTED`. */
     stale: db.count(stale, { most: STALE_COUNTED }),
+    /**
+     * True if a read model in a sample is from a release with other rules. The sample detects any contiguous
+     * percent of the members, but may miss single members.
+     */
     hasOtherRules: [atEnd('ASC'), atEnd('DESC'), between].some(isFound),
+    /** Number of members that are not in the index of names yet. */
     unindexed: db.value<number>(
       `SELECT coalesce((SELECT max(id) FROM members) - min(first_id) + 1, 0) FROM unindexed_names`,
     ),
   };
 }
 
-// Facts
+// Facts for the command `status` and the desk
 
-/** Facts for the command `status` and the desk. */
-export interface StatusFacts extends FactsForIssues {
-  readonly location: string;
-  readonly condition: RegistryStatus;
-  readonly ledgerFolder: string;
-  readonly isLedgerOn: boolean;
-  /** Undefined if there is no ledger yet. */
-  readonly ledger: LedgerStatus | undefined;
-  /** Path of the file of API keys if keys were lost; undefined otherwise. */
-  readonly lostKeysFile: string | undefined;
-  readonly uses: readonly KeyUse[];
-  readonly zone: TimeZone;
-}
+export type StatusFacts = Awaited<ReturnType<typeof readStatusFacts>>;
 
 /**
- * @param command returns a command for the same registry, as the user has to type it
+ * @param command as in `FactsForIssues`
  * @throws StorageError (as a rejection) if there is no registry of this release
  */
 export async function readStatusFacts(
   storage: Storage,
   config: Pick<Config, 'zone' | 'accessLedger' | 'accessLedgerDays'>,
   clock: Clock,
-  command: StatusFacts['command'],
+  command: FactsForIssues['command'],
   added: readonly ReadAdded[],
-): Promise<StatusFacts> {
+) {
   const now = nowSeconds(clock);
-  // Checked first: afterwards this process has files of the registry open.
+  // Checked before this process opens the file of keys.
   const isOpen = isServed(storage.location);
   const condition = await readStatus(storage, added);
   const store = hasKeys(storage) ? openKeys(storage, 'manage') : undefined;
@@ -213,7 +175,9 @@ export async function readStatusFacts(
       condition,
       isLedgerOn: config.accessLedger,
       ledgerFolder: ledgerFolderOf(storage.location),
+      /** Undefined if there is no ledger yet. */
       ledger: readLedgerStatus(storage.location, { nowMs: now * 1000, days: config.accessLedgerDays }),
+      /** Path of the file of keys if keys were lost; undefined otherwise. */
       lostKeysFile: findLostKeys(storage.checkedPath()),
       keys: store?.list(now) ?? [],
       uses: store?.uses(now) ?? [],

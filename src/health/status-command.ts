@@ -38,7 +38,7 @@ const SHOWN_ATTENTION = 8;
 
 const instant = (ms: number, zone: TimeZone): string => formatDateTime(Math.floor(ms / 1000), zone);
 
-/** Wraps text at spaces to the width of the screen; long words, such as paths, are not broken. */
+/** Wraps text at spaces to the width of the screen. Does not break long words, such as paths. */
 function wrap(text: string, indent: string, start = indent): string {
   const lines = [start];
   for (const word of text.split(' ')) {
@@ -51,7 +51,6 @@ function wrap(text: string, indent: string, start = indent): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Formats one screen: the issues, then the facts. */
 function formatStatus(facts: StatusFacts, attention: readonly Issue[]): string {
   const { location, isServed, now, zone } = facts;
   const service = isServed ? 'The service or another process has it open' : 'The service is not running';
@@ -140,7 +139,7 @@ function ledgerText({ ledger, isLedgerOn, zone }: StatusFacts): string {
   return `${isOn}, ${count}, ${formatBytes(bytes)}${newest}${gone}${reserve}`;
 }
 
-/** Builds the document of `--json`. */
+/** Returns the document of `--json`. */
 function describeStatus(facts: StatusFacts, attention: readonly Issue[]) {
   const { location, condition, keys, uses, isServed, ledger, zone, now } = facts;
   const last = condition.lastBackup;

@@ -1,7 +1,7 @@
 /**
- * Declares every metric. To add a metric, declare it here, and set its value in `collect` of
- * service-metrics.ts; the table in docs/metrics.md is generated from the declarations. Labels contain only
- * path templates, words and ids: never a national ID, a secret or an address.
+ * Declares all metrics. To add a metric, declare it here, and set its value in `collect` of
+ * service-metrics.ts. The table in docs/metrics.md is generated from the declarations. Values of labels are
+ * path templates, words and ids, but never a national ID, a secret or an address.
  */
 import { STALE_COUNTED } from '../health/registry-status.ts';
 
@@ -13,7 +13,7 @@ export interface Declaration<
   /** One sentence without a full stop. */
   readonly help: string;
   readonly labels: Labels;
-  /** Upper bounds of a histogram, ascending; empty for other types. */
+  /** Upper bounds of the buckets of a histogram, ascending; empty for other types. */
   readonly bounds: readonly number[];
 }
 
@@ -27,9 +27,8 @@ const declare =
   });
 const counter = declare('counter');
 const gauge = declare('gauge');
-const histogramOfSeconds = declare('histogram', [
-  ...[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-]);
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+const histogramOfSeconds = declare('histogram', SECONDS);
 const histogramOfCounts = declare('histogram', [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024]);
 
 export const DECLARATIONS = {
@@ -117,12 +116,12 @@ export const DECLARATIONS = {
 export type MetricName = keyof typeof DECLARATIONS;
 
 export interface Distribution {
-  /** Count of each bucket, not cumulative. The last bucket has values above all bounds. */
+  /** Number of values in each bucket. The last bucket is for values above all bounds. */
   readonly counts: readonly number[];
   readonly sum: number;
 }
 
-/** Value of a metric, or pairs of label values, in the order of the declaration, and a value. */
+/** Value of a metric. A metric with labels has pairs: the values of its labels, and the value for these. */
 type ValuesOf<Declared> =
   Declared extends Declaration<infer Type, infer Labels>
     ? LabelledOr<Labels, Type extends 'histogram' ? Distribution : number>
@@ -131,7 +130,7 @@ type LabelledOr<Labels extends readonly string[], Value> = Labels extends readon
   ? Value | undefined
   : readonly (readonly [labels: { readonly [index in keyof Labels]: string }, value: Value])[];
 
-/** Values of all metrics at one time. Undefined values are unknown, and omitted from the output. */
+/** Values of all metrics. Undefined values are unknown, and omitted from the output. */
 export type Metrics = {
   readonly [Name in MetricName]: ValuesOf<(typeof DECLARATIONS)[Name]>;
 };

@@ -17,12 +17,10 @@ import {
   type Metrics,
 } from './declarations.ts';
 
-// Histograms
-
-/** Counts values by bucket, without allocations, which would slow down a lookup of 100 µs. */
+/** Counts values by bucket. Allocates no memory, because a lookup takes only 100 µs. */
 export class Histogram {
   private readonly bounds: readonly number[];
-  /** Counts by bucket, followed by the sum of all values. */
+  /** Number of values in each bucket, and then the sum of all values. */
   private readonly numbers: Float64Array;
 
   constructor(name: MetricName) {
@@ -45,23 +43,22 @@ export class Histogram {
 
 // Requests by route, method and status, and refusals by reason, from log entries
 
-/** Counts of one route and method. */
 interface RouteCounts {
   readonly route: string;
   readonly method: string;
   readonly durations: Histogram;
-  /** Counts, indexed by status. */
+  /** Number of responses by status. */
   readonly answered: Float64Array;
 }
 
-/** Length of `answered`: one number for each status of up to three digits. */
+/** Limit of statuses, for the length of `answered`. */
 const STATUSES = 1_000;
-/** Statuses that the metric of refusals counts: problems with keys, limits and load. */
+/** Statuses in the metric of refusals. They are due to keys, limits and load. */
 const REFUSING = [401, 403, 429, 503];
 
 class RequestCounts {
   private readonly byRoute = new Map<string, RouteCounts>();
-  /** By status and reason, separated by a space. */
+  /** Number of refusals by status and reason, such as `429 throttled_hour`. */
   private readonly refusals = new Map<string, number>();
 
   count({ route, method, status, durationMs, reason }: Parameters<AccessLog['request']>[0]): void {
@@ -113,7 +110,7 @@ function formatMetrics(metrics: Metrics): string {
 type Labels = readonly string[];
 type LabelledValues = readonly (readonly [Labels, number | Distribution | undefined])[];
 
-/** @param values label values, in the order of the declaration, with values */
+/** @param values values of labels, in the order of the declaration, and the value of the metric */
 export function formatMetric(
   name: string,
   { type, help, labels, bounds }: Declaration,
@@ -129,7 +126,7 @@ export function formatMetric(
   return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-/** Formats cumulative buckets: the count of a bucket includes all smaller values. */
+/** Formats a histogram. Prometheus expects that the count of a bucket includes all smaller buckets. */
 function formatDistribution(
   name: string,
   labels: Labels,
@@ -156,7 +153,7 @@ const escapeLabel = (text: string): string => escapeHelp(text).replaceAll('"', '
 // Status of the registry
 
 /**
- * @param condition status of the registry; if undefined, its metrics are omitted
+ * @param condition status of the registry; undefined to omit its metrics
  * @param nowSeconds epoch seconds, for the age of undelivered events
  */
 function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number) {
@@ -186,46 +183,36 @@ function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number
 
 // Resource usage of the process
 
-/** Sampling interval of event-loop delays. */
+/** Interval between samples of the event-loop delay. */
 const RESOLUTION_MS = 10;
 const NS_PER_MS = 1e6;
 
-class ProcessFacts {
-  private readonly delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-
-  constructor() {
-    this.delays.enable();
-  }
-
-  /** Returns the facts, and starts a new measurement of event-loop delays. */
-  read() {
-    const { user, system } = process.cpuUsage();
-    const { rss, heapUsed } = process.memoryUsage();
-    const metrics = {
-      registry_event_loop_delay_p99_seconds: toDelay(this.delays.percentile(99)),
-      registry_event_loop_delay_max_seconds: toDelay(this.delays.max),
-      registry_heap_bytes: heapUsed,
-      process_cpu_seconds_total: (user + system) / 1e6,
-      process_resident_memory_bytes: rss,
-      process_start_time_seconds: performance.timeOrigin / 1000,
-    } satisfies Partial<Metrics>;
-    this.delays.reset();
-    return metrics;
-  }
-
-  close(): void {
-    this.delays.disable();
-  }
+/** @param delays delays since the last call, which are reset */
+function readProcess(delays: ReturnType<typeof monitorEventLoopDelay>) {
+  const { user, system } = process.cpuUsage();
+  const { rss, heapUsed } = process.memoryUsage();
+  const metrics = {
+    registry_event_loop_delay_p99_seconds: toDelay(delays.percentile(99)),
+    registry_event_loop_delay_max_seconds: toDelay(delays.max),
+    registry_heap_bytes: heapUsed,
+    process_cpu_seconds_total: (user + system) / 1e6,
+    process_resident_memory_bytes: rss,
+    process_start_time_seconds: performance.timeOrigin / 1000,
+  } satisfies Partial<Metrics>;
+  delays.reset();
+  return metrics;
 }
 
-/** Converts a time between samples, as Node measures it, to the part that exceeds the interval. */
+/**
+ * Node measures the time between two samples. Returns the part of it that exceeds the interval, in seconds.
+ */
 const toDelay = (ns: number): number => Math.max(0, ns / NS_PER_MS - RESOLUTION_MS) / 1000;
 
 // Server for `GET /metrics`
 
 const METHODS = ['GET', 'HEAD'];
 
-/** @param onError receives errors of `collect`; the client only gets status 500 */
+/** @param onError receives errors of `collect`. The client only gets status 500. */
 function createMetricsHandler(collect: () => Promise<Metrics>, onError: (error: unknown) => void) {
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = '', url = '' } = incoming;
@@ -250,10 +237,10 @@ function end(outgoing: ServerResponse, status: number, text: string, type = 'tex
   outgoing.writeHead(status, headers).end(text);
 }
 
-/** Limit of connections, enough for several Prometheus servers and a browser. */
+/** Enough for several Prometheus servers and a browser. */
 const MAX_CONNECTIONS = 16;
 
-/** Minimum interval between reads of the status, even if metrics are scraped more often. */
+/** Minimum interval between reads of the status. More frequent requests get the same status. */
 const CONDITION_MS = 1_000;
 
 class ServiceMetrics implements Measures {
@@ -264,8 +251,12 @@ class ServiceMetrics implements Measures {
   private addressesRefused = 0;
   private readonly ledgerLag = new Histogram('registry_ledger_lag_seconds');
   private readonly accessCounts = { recorded: 0, refused: 0 };
-  private readonly ofProcess = new ProcessFacts();
+  private readonly delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   private server: RunningServer | undefined;
+
+  constructor() {
+    this.delays.enable();
+  }
 
   readonly commit = (writes: number, durationMs: number): void => {
     this.commitWrites.observe(writes);
@@ -281,20 +272,17 @@ class ServiceMetrics implements Measures {
     if (isRecorded) this.ledgerLag.observe(durationMs / 1000);
   };
 
-  /** Wraps a log to count requests and closed connections. */
-  readonly counting = (log: AccessLog): AccessLog => {
-    return {
-      ...log,
-      request: (entry) => {
-        this.requests.count(entry);
-        log.request(entry);
-      },
-      connectionClosed: (message) => {
-        this.connectionsClosed++;
-        log.connectionClosed(message);
-      },
-    };
-  };
+  readonly counting = (log: AccessLog): AccessLog => ({
+    ...log,
+    request: (entry) => {
+      this.requests.count(entry);
+      log.request(entry);
+    },
+    connectionClosed: (message) => {
+      this.connectionsClosed++;
+      log.connectionClosed(message);
+    },
+  });
 
   /** @throws (as a rejection) CommandError if the address cannot be used */
   async listen(address: SocketAddress, service: ComposedService): Promise<readonly Serving[]> {
@@ -321,7 +309,7 @@ class ServiceMetrics implements Measures {
 
   async close(): Promise<void> {
     await this.server?.close();
-    this.ofProcess.close();
+    this.delays.disable();
   }
 
   private async collect(
@@ -347,7 +335,7 @@ class ServiceMetrics implements Measures {
       registry_searches_waiting: store.searchesWaiting(),
       registry_ready: Number(isReady),
       ...registryFacts(await condition, nowSeconds(clock)),
-      ...this.ofProcess.read(),
+      ...readProcess(this.delays),
     };
   }
 }

@@ -1,4 +1,4 @@
-/** Handles requests to the desk: checks the browser and the session, finds the screen, and sends its page. */
+/** Handles requests to the desk. Checks the browser and the session, finds the screen, and sends its page. */
 
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -27,11 +27,11 @@ import { goTo, readForm, send, sendDownload, sendPage, TooLarge } from './read-f
 import type { Continuation, DeskDependencies, Form, Page, Screen, Session, Visit } from './screen.ts';
 import { isSameSecret, Sessions } from './sessions.ts';
 
-// Texts of pages without a session: the reason, and how to open the desk again (docs/desk.md#coming-back)
+// Pages without a session give the reason, and explain how to open the desk again (docs/desk.md#coming-back)
 
 type Notice = readonly [heading: Text, ...sentences: Text[]];
 
-/** Instructions for opening the desk again; only the last one needs a shell. */
+/** Instructions for opening the desk again. Only the last instruction needs a shell. */
 const COME_BACK: readonly Text[] = [
   say('Open "Registry desk" among the programs of this machine, if it is there.'),
   say('If the desk is on another machine, ask its administrator for a new link.'),
@@ -43,7 +43,7 @@ const NO_SESSION: Notice = [
   say('A session ends with “Leave”, and after 30 minutes without a request. Saved changes are kept.'),
   ...COME_BACK,
 ];
-/** Response to a form after the end of the session. Scripts keep such a form on its page (assets/idle.js). */
+/** Response to a form after the end of the session. With scripts, the form is not sent (assets/idle.js). */
 const NOT_SAVED: Notice = [
   say('Your session has ended'),
   say('The form that you just sent was not saved. Keep this page, and open the desk again in this browser.'),
@@ -71,7 +71,7 @@ const LEFT: Notice = [say('You have left the desk'), ...COME_BACK];
 
 // Visits: requests as screens see them
 
-/** Runs `work` with a visit, then closes the stores that `work` has opened. */
+/** Runs `work` with a visit. Afterwards, closes the stores that `work` has opened. */
 async function visiting<T>(
   desk: DeskDependencies,
   request: Pick<Visit, 'session' | 'language' | 'places' | 'query'>,
@@ -111,7 +111,7 @@ const TYPES: { readonly [extension: string]: string } = {
   '.svg': 'image/svg+xml',
 };
 
-/** Reads all assets into memory by path: a path in a request never reaches the file system. */
+/** Reads all assets into memory, so that no path of a request is used to read a file. */
 const readAssets = () =>
   new Map<string, { readonly type: string; readonly content: Buffer }>(
     readdirSync(FOLDER).flatMap((name) => {
@@ -122,12 +122,10 @@ const readAssets = () =>
     }),
   );
 
-// Routing of paths to screens
-
-/** Pattern of a `:name` in a path, which rejects national IDs: no screen has an address with an ID. */
+/** Pattern of a `:name` in a path. Rejects national IDs, which no address may contain. */
 const PLACE = '(?!\\d{13})[A-Za-z0-9-]{1,32}';
 
-/** Returns a function that finds the screen of a path, and the values of the `:name` parts of the path. */
+/** Returns a function that finds the screen of a path, and the values of its `:name` parts. */
 export function createRouter(screens: readonly Screen[]) {
   const patterns = screens.map((screen) => ({
     screen,
@@ -142,19 +140,15 @@ export function createRouter(screens: readonly Screen[]) {
   };
 }
 
-// Protection against other sites: their pages can make the browser send requests to the desk, and can point
-// their own host name to 127.0.0.1 (docs/desk.md#security).
+// Protection against other sites. Their pages can make the browser send requests to the desk, and their host
+// names may resolve to 127.0.0.1 (docs/desk.md#security).
 
-/** Hosts of the desk. A tunnel has to use the same port at both ends. */
+/** Host names of the desk. A tunnel has to use the same port at both ends. */
 const hostsOf = (port: number): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
 
-/** True for a host of the desk; false for the name of another site that resolves to 127.0.0.1. */
-const isOurHost = ({ host }: IncomingHttpHeaders, port: number): boolean =>
-  host !== undefined && hostsOf(port).includes(host.toLowerCase());
-
 /**
- * True if a page of the desk sent the form. The origin may be `null`, since the pages send no referrer; then
- * the header `Sec-Fetch-Site` decides.
+ * True if a page of the desk sent the form. If the origin is `null`, because the pages send no referrer, the
+ * header `Sec-Fetch-Site` decides.
  */
 export function isOurForm(headers: IncomingHttpHeaders, port: number): boolean {
   const { origin = 'null' } = headers;
@@ -175,9 +169,9 @@ const sessionCookie = (port: number): string => `desk_${port}`;
 const languageCookie = (port: number): string => `desk_language_${port}`;
 
 /**
- * Returns a `Set-Cookie` header. Only requests from pages of the desk send the cookie, and scripts cannot
- * read it.
- * @param seconds life of the cookie; by default, until the browser is closed
+ * Returns a `Set-Cookie` header. Browsers send the cookie only with requests from pages of the desk, and
+ * scripts cannot read it.
+ * @param seconds lifetime of the cookie; by default, until the browser is closed
  */
 const setCookie = (name: string, value: string, seconds?: number): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${seconds === undefined ? '' : `; Max-Age=${seconds}`}`;
@@ -185,18 +179,19 @@ const YEAR_SECONDS = 365 * 86_400;
 
 // Access records, written before a page is sent (docs/ledger.md)
 
-/** @throws RegistryError `unavailable` if the access cannot be recorded: the page must not be sent */
+/** @throws RegistryError `unavailable` if the access cannot be recorded. The page must not be sent then. */
 async function recordAccess(visit: Visit, screen: Screen, shows: Page['shows']): Promise<void> {
   if (screen.personal === 'none' || shows === 'nobody') return;
-  // A bug: every test that opens the page fails here.
+  // A mistake in the declaration of the screen
   if (shows === undefined) throw new Error(`The screen ${screen.path} does not say whose data it shows.`);
   const { clock, ledger } = visit.desk;
   await ledger?.record([accessByUser(clock, visit.session.user, { route: `desk ${screen.path}`, ...shows })]);
 }
 
-// Language of a page: the user's choice, else the browser's preferred available language, else English
-
-/** @param accepted header `Accept-Language`: languages with weights, in any order */
+/**
+ * Returns the user's choice, otherwise the available language that the browser prefers, otherwise English.
+ * @param accepted header `Accept-Language`, with languages and weights in any order
+ */
 function chooseLanguage(chosen: string | undefined, accepted = ''): Language {
   const preferences = accepted.split(',').map((preference) => {
     const [name = '', ...options] = preference.trim().toLowerCase().split(';');
@@ -212,13 +207,12 @@ const HOST = '127.0.0.1';
 export interface DeskServerOptions extends DeskDependencies {
   /** Prints an unexpected error for the operator, with national IDs hidden. */
   readonly report: (line: string) => void;
-  /** Secret that a second `registry desk` of the same user sends to get a link. */
+  /** Secret with which a second `registry desk` of the same user gets a link. */
   readonly secret: string;
-  /** Number before the first number of a person or search in addresses; random by default. */
+  /** Number before the first number in addresses; random by default. */
   readonly numbersBefore?: number;
 }
 
-/** A received request, before the session and the screen are known. */
 interface DeskRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -249,10 +243,11 @@ class DeskPages {
     const language = chooseLanguage(chosen, request.headers['accept-language']);
     try {
       const { method = '', url = '' } = request;
-      if (!isOurHost(request.headers, port)) return void send(response, 403, WRONG_HOST, PLAIN);
+      if (!hostsOf(port).includes(request.headers.host?.toLowerCase() ?? ''))
+        return void send(response, 403, WRONG_HOST, PLAIN);
       if (!['GET', 'HEAD', 'POST'].includes(method) || !url.startsWith('/'))
         return void send(response, 405, 'Only GET and POST.\n', { ...PLAIN, Allow: 'GET, HEAD, POST' });
-      // Concatenated, because `new URL(url, base)` takes a path that starts with `//` for another host.
+      // Concatenated, because `new URL(url, base)` would take the start of a path `//…` for a host.
       const fullUrl = new URL(`http://${HOST}:${port}${url}`);
       await this.answerRequest({ request, response, port, language, url: fullUrl }, method === 'POST');
     } catch (error) {
@@ -288,7 +283,9 @@ class DeskPages {
     await this.answerVisit(received, session, form);
   }
 
-  /** Sends a link to a second `registry desk` of the same user, which sends the secret; browsers cannot. */
+  /**
+   * Sends a link to a second `registry desk` of the same user. Browsers cannot get one: they lack the secret.
+   */
   private async sendLink({ request, response, port }: DeskRequest): Promise<void> {
     const { authorization = '' } = request.headers;
     const form = isSameSecret(authorization, this.options.secret) ? await readForm(request) : undefined;
@@ -297,8 +294,8 @@ class DeskPages {
   }
 
   /**
-   * Opens a session, with a page that refreshes to `/` instead of a redirect. After a click on another site,
-   * browsers omit the strict cookie from redirected requests.
+   * Opens a session. Instead of a redirect, sends a page that refreshes to `/`: if the user has clicked the
+   * link on another site, browsers omit the strict cookie from a redirected request.
    */
   private open({ request, response, url, port, language }: DeskRequest): void {
     const secret = request.method === 'GET' ? this.sessions.open(url.pathname.slice(6)) : undefined;
@@ -351,7 +348,7 @@ class DeskPages {
     const [heading, sentence] = NOT_FOUND.map((text) => onPage(text, received.language));
     const body = html`<h1>${heading}</h1>
 <p>${sentence}</p>`;
-    // A fixed path: the page contains its path, and the requested path may contain a national ID.
+    // The page contains its path, but the requested path may contain a national ID.
     const page = { body, status: 404 };
     const url = new URL('/nothing', received.url);
     this.sendScreen({ ...received, url }, session, NOT_FOUND[0], page);
@@ -402,14 +399,14 @@ const WRONG_HOST =
 
 // The server, which listens on 127.0.0.1 only (docs/desk.md#security)
 
-/** Timeouts; a request may send a large file through a slow tunnel. */
+/** Timeouts. A request may send a large file through a slow tunnel. */
 const [HEADERS_MS, REQUEST_MS] = [10_000, 30 * 60_000];
 const MAX_CONNECTIONS = 64;
 
 export interface DeskServer {
   readonly port: number;
   /**
-   * @param user name under which changes are recorded
+   * @param user name that is recorded with changes
    * @returns an address that works once, within a minute
    */
   issueLink(user: string): string;
@@ -433,7 +430,8 @@ export async function listenForDesk(options: DeskServerOptions, port: number): P
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
-        // Pages take milliseconds: browsers keep the remaining connections for later requests.
+        // Responses take milliseconds. The remaining connections are then idle, for later requests of
+        // browsers.
         setTimeout(() => server.closeAllConnections(), 1_000).unref();
       }),
   };

@@ -8,17 +8,11 @@ import { withCommands } from './parts.ts';
 import type { ActionNotice } from './screen.ts';
 import { IDLE_MS, WARNING_MS } from './sessions.ts';
 
-interface MenuEntry {
-  readonly path: string;
-  readonly label: Text;
-}
-
-/** Parts of the frame that only pages of a session have. */
+/** Content of the frame that only pages of a session have. */
 export interface Around {
   readonly token: string;
   readonly user: string;
-  readonly menu: readonly MenuEntry[];
-  /** Path of the page, to mark its menu entry. */
+  readonly menu: readonly { readonly path: string; readonly label: Text }[];
   readonly path: string;
   readonly notice: ActionNotice | undefined;
   readonly searched?: string | undefined;
@@ -76,7 +70,7 @@ const head = (say: Say, { token, menu, path, searched }: Around): Html => html`<
 ${path !== '/' && findBox(say, token, searched)}
 </header>`;
 
-/** Renders the search box. The `/` key moves the focus to the box (assets/desk.js). */
+/** Renders the search box. The key `/` moves the focus to the box (assets/desk.js). */
 export const findBox = (
   say: Say,
   token: string,
@@ -89,7 +83,7 @@ export const findBox = (
 <button>${say('Find')}</button>
 </form>`;
 
-/** Renders hidden warnings about the end of the session, which assets/idle.js shows. */
+/** Renders warnings about the end of the session. They are hidden until assets/idle.js shows them. */
 const idle = (
   say: Say,
 ): Html => html`<div id="idle" role="alert" data-life="${IDLE_MS}" data-warning="${WARNING_MS}"

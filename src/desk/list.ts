@@ -1,4 +1,6 @@
-/** Lists with filters, sorting and pages. Search texts are posted: addresses must not contain names. */
+/**
+ * Lists with filters, sorting and pages. Forms post search texts, because addresses must not contain names.
+ */
 
 import {
   type Awaitable,
@@ -16,7 +18,7 @@ import { type Column, form, input, select } from './parts.ts';
 import type { Action, Visit } from './screen.ts';
 
 const PAGE_SIZE = 50;
-/** Request for all rows as a single page. */
+/** Request for all rows in one page. */
 const ALL: PageRequest = { page: 1, pageSize: 2 ** 31 - 1 };
 
 export interface Choice {
@@ -25,7 +27,7 @@ export interface Choice {
   readonly values: readonly (readonly [value: string, shown: string])[];
 }
 
-/** Reads a page number from the address; 1 if it is missing or invalid. */
+/** Reads a page number from an address. A missing or invalid number counts as 1. */
 export function pageNumber(query: URLSearchParams, name: string): number {
   const number = Number(query.get(name));
   return Number.isSafeInteger(number) && number > 0 ? number : 1;
@@ -40,25 +42,25 @@ export function askedOf({ query, session }: Visit) {
   const words = text === '' ? undefined : parseSearch(text);
   return {
     page: { page: pageNumber(query, 'page'), pageSize: PAGE_SIZE } satisfies PageRequest,
-    /** Search text as typed, or an empty string. */
+    /** Search text of the user; empty without a search. */
     text,
     words: words instanceof FieldError ? undefined : words,
     /** Error of an invalid search text. */
     fault: words instanceof FieldError ? words.text : undefined,
-    /** Returns the value of a filter, or undefined if the filter is not set. */
+    /** Returns the value of a filter; undefined if the filter is not set. */
     choice: <T extends string>(name: string, values: readonly T[]) =>
       values.find((value) => value === query.get(name)),
   };
 }
 
-/** Handles the filter form. @param names names of the form's choices */
+/** Returns the action of the form of `filterForm`. @param names names of its choices */
 export const filterAction =
   (pathOf: (visit: Visit) => string, names: readonly string[]): Action =>
   (visit, form) => {
     const query = new URLSearchParams();
     const text = form.get('text');
     if (text !== '') query.set('search', String(visit.session.searches.of(text)));
-    // Values of choices are words such as `active`, or names of districts, which are free text.
+    // A name of a district is free text, which might contain a national ID.
     for (const name of ['sort', ...names]) {
       const value = form.get(name);
       if (value !== '' && !mayContainIdentityCard(value)) query.set(name, value);
@@ -66,7 +68,7 @@ export const filterAction =
     return { goTo: query.size === 0 ? pathOf(visit) : `${pathOf(visit)}?${query}` };
   };
 
-/** @param searched label of the search text */
+/** @param searched label of the input for the search text */
 export function filterForm(
   visit: Visit,
   path: string,
@@ -95,8 +97,8 @@ export function filterForm(
 }
 
 /**
- * Returns the link for the heading of a sortable column: texts sort from A, numbers and days from the
- * largest. The link of the sorted column restores the default order.
+ * Returns a function for the heading of a sortable column. The link of the heading sorts by the column. If
+ * the list is already sorted by the column, the link restores the default order.
  */
 export const orderLinks =
   ({ query }: Visit, path: string) =>
@@ -110,9 +112,10 @@ export const orderLinks =
   };
 
 /**
- * Returns a page of a list in the requested order, missing values last. Stores have a single order; for any
- * other, this reads and sorts the entire list, such as all members of a cooperative.
- * @param valueIn returns a row's value in the sorted column; undefined for the order of the store
+ * Returns a page of a list in the requested order. Texts are sorted from A, and numbers from the largest.
+ * Missing values are last. A store has only one order. For any other order, the entire list is read and
+ * sorted.
+ * @param valueIn returns the value of a row in the sorted column; undefined for the order of the store
  */
 export async function listInOrder<Row>(
   list: (request: PageRequest) => Awaitable<Rows<Row>>,
@@ -122,8 +125,8 @@ export async function listInOrder<Row>(
 ): Promise<Rows<Row>> {
   if (valueIn === undefined) return list(page);
   const { rows, count } = await list(ALL);
-  // Numeric, to sort M-2 before M-10. English is the fallback for Kinyarwanda: Intl has no rules for
-  // Kinyarwanda, and would use the rules of the machine's language.
+  // Numeric, to sort M-2 before M-10. Intl has no rules for Kinyarwanda. Without English as the second
+  // choice, it would use the rules of the machine's language.
   const { compare } = new Intl.Collator([language, 'en'], { numeric: true });
   const valued = rows.map((row) => ({ row, value: valueIn(row) ?? '' }));
   valued.sort(({ value: one }, { value: other }) => {

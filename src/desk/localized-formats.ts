@@ -1,4 +1,6 @@
-/** Formats numbers, amounts and dates for a language. Intl receives decimals as texts, to keep all digits. */
+/**
+ * Formats numbers, amounts and dates for a language. Intl gets decimals as texts, so that no digits are lost.
+ */
 
 import { formatBytes } from '../terminal/output.ts';
 import { formatDate, formatDateTime, type TimeZone } from '../values/date-time.ts';
@@ -16,15 +18,15 @@ export interface Writing {
   day(epochSeconds: number): string;
   /** Formats day and time; at midnight, only the day. */
   moment(epochSeconds: number): string;
-  /** Formats a calendar date `YYYY-MM-DD`. */
+  /** @param text `YYYY-MM-DD` */
   date(text: string): string;
-  /** Formats a month `YYYY-MM` as its short name, for the axis of a plot. */
+  /** Returns the short name of a month. @param text `YYYY-MM` */
   month(text: string): string;
   /** Formats a value or count in a message. */
   written(value: Written | number): string;
 }
 
-/** Formatters by language and zone, cached because creating them is slow. */
+/** Formatters by language and zone. Cached, because creating them is slow. */
 const cache = new Map<string, Writing>();
 
 export function writingIn(language: Language, zone: TimeZone): Writing {
@@ -46,7 +48,7 @@ function newWriting(language: Language, zone: TimeZone): Writing {
       minimumFractionDigits: digits,
       maximumFractionDigits: digits,
     });
-  // Centimes are rare, and shown only if they are not zero.
+  // Centimes are rare, and only shown if they are not zero.
   const [francs, centimes] = [amounts(0), amounts(2)];
   const kilograms = new Intl.NumberFormat(locale, {
     style: 'unit',
@@ -59,7 +61,7 @@ function newWriting(language: Language, zone: TimeZone): Writing {
   const day = (epochSeconds: number) => date(formatDate(epochSeconds, zone));
   const moment = (epochSeconds: number) => {
     const time = formatDateTime(epochSeconds, zone).slice(11, 19);
-    // A value entered as a day is stored as midnight.
+    // A value that was entered without a time is stored as midnight.
     return time === '00:00:00' ? day(epochSeconds) : `${day(epochSeconds)}, ${time.slice(0, 5)}`;
   };
   return {
@@ -71,7 +73,7 @@ function newWriting(language: Language, zone: TimeZone): Writing {
     weight: (grams) => kilograms.format(formatDecimal(grams, 3) as Intl.StringNumericLiteral),
     bytes: (value) => {
       const [digits, unit = ''] = formatBytes(value).split(' ');
-      // In French, "o" for octet
+      // In French, a byte is an "octet".
       return `${count.format(Number(digits))} ${language === 'fr' ? unit.replace('B', 'o') : unit}`;
     },
     day,

@@ -1,7 +1,7 @@
-/** The file by which a second `registry desk` finds the open desk of a registry (docs/desk.md#the-link). */
+/** The file with which a second `registry desk` finds the open desk of a registry (docs/desk.md#the-link). */
 
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 interface OpenDesk {
   readonly port: number;
@@ -9,17 +9,14 @@ interface OpenDesk {
 }
 
 /**
- * Writes the file of the open desk, readable only by the user who runs the desk: the secret in the file opens
- * the desk. If that user is root, the file stays root's: `openPrivateFile` would give it to the owner of the
- * folder.
+ * Writes the file of the open desk. Only the user who runs the desk can read the file, because the secret in
+ * it opens the desk. `openPrivateFile` is not used: it would give a file of root to the owner of the folder.
  * @param file path from `deskFileOf`
  * @returns a function that removes the file
  */
 export function announceDesk(file: string, desk: OpenDesk): () => void {
   rmSync(file, { force: true });
-  const handle = openSync(file, 'wx', 0o600);
-  writeFileSync(handle, `${JSON.stringify(desk)}\n`);
-  closeSync(handle);
+  writeFileSync(file, `${JSON.stringify(desk)}\n`, { flag: 'wx', mode: 0o600 });
   return () => {
     if (readDesk(file)?.secret === desk.secret) rmSync(file, { force: true });
   };
@@ -60,7 +57,7 @@ export async function askOpenDesk(file: string, user: string): Promise<string | 
   }
 }
 
-/** Returns the uid of another user who may have an open desk, or undefined. */
+/** Returns the uid of another user who may have an open desk; undefined if there is none. */
 export function otherOwner(file: string): number | undefined {
   try {
     const { uid } = statSync(file);
@@ -74,10 +71,10 @@ export function otherOwner(file: string): number | undefined {
 
 /** Command of Linux desktops that opens a link. */
 const OPENER = 'xdg-open';
-/** Milliseconds after which an opener that still runs counts as successful: failures are faster. */
+/** If the command still runs after this time, it counts as successful, because failures are faster. */
 const HANDED_OVER_MS = 5_000;
 
-/** @returns the error, or undefined once the browser has the link */
+/** @returns the error; undefined once the browser has the link */
 export const openInBrowser = (link: string, env: NodeJS.ProcessEnv): Promise<string | undefined> =>
   new Promise((resolve) => {
     const child = spawn(OPENER, [link], { env, stdio: 'ignore', detached: true });

@@ -6,7 +6,7 @@ import { hideIdentityCards } from '../values/identity-card.ts';
 import type { Text } from '../values/message.ts';
 import type { Page, Visit } from './screen.ts';
 
-/** Returns a page with status 422 for input that cannot be parsed. */
+/** Returns a page for invalid input. */
 export const refuseGiven = (visit: Visit, heading: Text, back: string, fault: Text): Page => ({
   body: html`<h1>${visit.translate(heading)}</h1>
 <p class="refused" role="alert">${visit.translate(fault)}</p>
@@ -15,7 +15,7 @@ export const refuseGiven = (visit: Visit, heading: Text, back: string, fault: Te
   status: 422,
 });
 
-/** Renders labels with their values, omitting those without a value. */
+/** Renders labels with their values. Omits labels without a value. */
 export const fields = (entries: readonly (readonly [label: string, value: HtmlValue])[]): Html =>
   html`<dl>${entries
     .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '')
@@ -31,7 +31,7 @@ export interface Column {
   readonly order?: 'ascending' | 'descending';
 }
 
-/** @param label description of the table for screen readers */
+/** @param label description for screen readers */
 export const table = (
   label: string,
   columns: readonly Column[],
@@ -55,18 +55,16 @@ interface FormOptions {
   readonly path: string;
   /** Name of an action of the screen. */
   readonly action: string;
-  /** Values sent in addition to the inputs. */
   readonly hidden?: { readonly [name: string]: string };
   readonly body?: HtmlValue;
   readonly button: string;
   /** `danger` for actions that cannot be undone, `plain` for small inline forms. */
   readonly look?: 'danger' | 'plain';
   readonly takesFiles?: true;
-  /** True if the response is a file to save: the page stays open. */
+  /** True if the response is a file to save. The page then stays open. */
   readonly saves?: true;
 }
 
-/** Renders a form of a screen, with the session's token. */
 export const form = (
   visit: Visit,
   { path, action, hidden = {}, body, button, look, takesFiles, saves }: FormOptions,
@@ -118,7 +116,7 @@ ${options.hint && html`<small>${options.hint}</small>`}${faultBeside(options.fau
 const faultBeside = (fault: string | undefined): Html | undefined =>
   fault === undefined ? undefined : html`<small class="fault" role="alert">${fault}</small>`;
 
-/** Renders an input for a national ID. Spaces are allowed, as on the card. */
+/** Renders an input for a national ID. The user may type spaces, as on the card. */
 export const numberInput = ({ say }: Visit, options: InputOptions): Html =>
   input({ ...options, isNumeric: true, pattern: '[0-9 ]{16,32}', maxLength: 32, hint: say('16 digits') });
 
@@ -126,7 +124,7 @@ interface SelectOptions {
   readonly chosen?: string | undefined;
   readonly hint?: HtmlValue;
   readonly fault?: string | undefined;
-  /** True if the empty choice is not allowed. */
+  /** True if the user must not leave the empty choice. */
   readonly isRequired?: true;
 }
 
@@ -141,9 +139,9 @@ export const select = (
 )}</select>
 ${hint && html`<small>${hint}</small>`}${faultBeside(fault)}</label>`;
 
-// Pages about a command in a separate process: its progress and its errors
+// Progress and errors of a command in a separate process
 
-/** Returns a page with a progress bar that reloads every second. */
+/** Returns a page with a progress bar, which reloads every second. */
 export function workUnderWay(
   { say }: Visit,
   heading: HtmlValue,
@@ -165,8 +163,8 @@ export const failure = (visit: Visit, run: { readonly errors: string }): Html =>
   }</p>`;
 
 /**
- * Renders text in backticks as code, and `registry …` as the command that the user has to type.
- * @param db registry for the `--db` option of commands; undefined for the configured registry
+ * Renders text in backticks as code. Replaces `registry …` by the command as the user has to type it.
+ * @param db location for the option `--db` of commands; undefined for the location in the settings
  */
 export const withCommands = (sentence: string, db?: string): Html =>
   html`${sentence

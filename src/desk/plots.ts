@@ -1,4 +1,4 @@
-/** Bar charts as SVG, without scripts; labels stay legible at any width. */
+/** Bar charts as SVG, without scripts. Labels stay legible at any width. */
 import { type Html, html } from '../values/html.ts';
 import { type Column, table } from './parts.ts';
 import type { Visit } from './screen.ts';
@@ -6,21 +6,22 @@ import type { Visit } from './screen.ts';
 interface Bar {
   /** Text under the bar. */
   readonly label: string;
-  /** Text shown on hover and read by screen readers. */
+  /** Text for the mouse pointer and for screen readers. */
   readonly told: string;
   readonly value: number;
-  /** Parts of the value, from the bottom; a single part by default. */
+  /** Parts of the value, from the bottom; by default, one part. */
   readonly parts?: readonly number[];
 }
 
-/** Width of a bar's slot and height of a plot, which the browser stretches to the available space. */
+/**
+ * Width of a bar with its margin, and height of a plot. The browser stretches plots to the available space.
+ */
 const [SLOT, HEIGHT] = [10, 100];
 const MOST_LABELS = 8;
-/** Maximum number of coloured parts: the style sheet has the classes `.s0` to `.s4`. */
+/** Number of colours for parts. The style sheet has the classes `.s0` to `.s4`. */
 export const MOST_PARTS = 5;
 
 /**
- * Renders bars with labels. The title of each bar has its value.
  * @param label the plotted quantity and its unit
  * @param most the largest value, formatted for the language
  */
@@ -28,7 +29,7 @@ export function bars(label: string, values: readonly Bar[], most: string): Html 
   const largest = Math.max(...values.map(({ value }) => value), 1);
   const every = Math.ceil(values.length / MOST_LABELS);
   const labels = values.filter((_, i) => i % every === 0);
-  // Each label spans the same number of slots, and begins under its bar.
+  // Each label is as wide as `every` bars, and begins under its bar.
   const width = Math.max(labels.length * every, 1) * SLOT;
   return html`<div class="plot" role="img" aria-label="${label}"><small>${most}</small>
 <svg viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none">${values.map((bar, i) =>
@@ -52,7 +53,7 @@ function column({ told, value, parts = [value] }: Bar, x: number, largest: numbe
 }
 
 /** Renders a horizontal bar for a table cell. @param parts fractions of the cell's width */
-export function line(parts: readonly number[]): Html {
+function line(parts: readonly number[]): Html {
   let x = 0;
   return html`<svg class="line" viewBox="0 0 ${HEIGHT} 1" preserveAspectRatio="none"
  aria-hidden="true">${parts.map((part, i) => {
@@ -62,22 +63,19 @@ export function line(parts: readonly number[]): Html {
  })}</svg>`;
 }
 
-/** Renders the legend of the colours, in the order of the parts. */
-export const legend = (names: readonly string[]): Html =>
+/** @param names names of the parts, in their order */
+const legend = (names: readonly string[]): Html =>
   html`<ul class="legend">${names.map(
     (name, i) =>
       html`<li><svg viewBox="0 0 1 1" aria-hidden="true"><rect class="s${i}" width="1" height="1"/></svg
 >${name}</li>`,
   )}</ul>`;
 
-// Figures: plots with titles and numbers
-
 interface BarFigure {
   readonly title: string;
   readonly values: readonly Bar[];
   /** The largest value, formatted for the language. */
   readonly most: string;
-  /** Names of the parts of each bar. */
   readonly parts?: readonly string[];
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly string[])[];
@@ -94,7 +92,7 @@ ${bars(title, values, most)}${parts !== undefined && legend(parts)}
 
 interface LineRow {
   readonly name: string;
-  /** Lengths of the parts of the bar, in one unit. */
+  /** Lengths of the parts of the bar, in the same unit for all rows. */
   readonly parts: readonly number[];
   /** The value, formatted for the language. */
   readonly shown: string;
@@ -102,7 +100,6 @@ interface LineRow {
 
 interface LineFigure {
   readonly title: string;
-  /** Headings above the names, and above the values. */
   readonly headings: readonly [names: string, values: string];
   readonly parts?: readonly string[];
   readonly rows: readonly LineRow[];

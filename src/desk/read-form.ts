@@ -6,7 +6,7 @@ import { type Html, toDocument } from '../values/html.ts';
 import type { Download, Form, GivenFile } from './screen.ts';
 
 const MAX_BYTES = 65_536;
-/** Limit of a form with files, which is held in memory. Scripts stream each file in a separate request. */
+/** Limit of a form with files, which is read into memory. Scripts stream each file in a separate request. */
 const MAX_FORM_BYTES = 64 * 1024 * 1024;
 const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 
@@ -15,7 +15,8 @@ export class TooLarge extends Error {}
 /**
  * @param takesFiles true if the screen accepts files
  * @returns undefined for a body that is not a form, and for a form without files that is too large
- * @throws TooLarge for a form with files that is too large, or while a streamed file is read
+ * @throws TooLarge for a form with files that is too large. Reading the content of a streamed file that is
+ * too large throws the same error.
  */
 export async function readForm(request: IncomingMessage, takesFiles = false): Promise<Form | undefined> {
   const { 'content-type': contentType = '' } = request.headers;
@@ -47,7 +48,7 @@ function formOf(fields: URLSearchParams | FormData): Form {
   return { get: (name) => all(name)[0] ?? '', all, files };
 }
 
-/** Reads a file sent as the body. Name and token are in headers, which other sites cannot set. */
+/** Reads a request with a file as its body. Name and token are in headers, which other sites cannot set. */
 function readFile(request: IncomingMessage): Form | undefined {
   const header = (name: string) => String(request.headers[name] ?? '');
   const fields = new URLSearchParams({ token: header('x-desk-token'), action: 'add' });
@@ -69,8 +70,9 @@ async function* limited(request: IncomingMessage): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Reads the entire body even beyond the limit: browsers show a response only after sending the body.
- * @returns undefined beyond the limit
+ * Reads the entire body even if it exceeds the limit, because browsers show a response only after sending the
+ * body.
+ * @returns undefined if the body exceeds the limit
  */
 async function collect(request: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer> | undefined> {
   const chunks: Buffer[] = [];
@@ -83,9 +85,7 @@ async function collect(request: IncomingMessage, most: number): Promise<Buffer<A
   return bytes > most ? undefined : Buffer.concat(chunks);
 }
 
-// Responses
-
-/** Content Security Policy: pages load files from the desk only, and send forms to the desk only. */
+/** Content Security Policy. Pages may load files only from the desk, and send forms only to the desk. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -126,7 +126,7 @@ export const sendPage = (
 ): void =>
   send(response, status, toDocument(page), { 'Content-Type': 'text/html; charset=utf-8', ...headers });
 
-/** Redirects the browser to a GET after a form. */
+/** Redirects the browser after a form, to a GET. */
 export const goTo = (response: ServerResponse, path: string, headers: OutgoingHttpHeaders = {}): void =>
   send(response, 303, '', { Location: path, ...headers });
 
@@ -140,7 +140,7 @@ export async function sendDownload(
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   for await (const part of parts) {
-    // Copied, because the next part may reuse the buffer.
+    // Copied, because the producer of the parts may reuse the buffer.
     if (!response.write(Buffer.from(part)))
       await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
     if (gone.signal.aborted) return;

@@ -1,4 +1,4 @@
-/** Declaration of a screen: path, title, page and actions. desk-screens.ts lists all screens. */
+/** Types of a screen, with its path, title, page and actions. desk-screens.ts lists all screens. */
 
 import type { AccessLedger, Subject } from '../access/access-ledger.ts';
 import type { Config } from '../runtime/config.ts';
@@ -11,9 +11,9 @@ import type { Language } from '../values/language.ts';
 import type { InPlaces, Message, Text } from '../values/message.ts';
 import type { Writing } from './localized-formats.ts';
 
-// Numbers that stand for persons and searches in addresses, because browsers store addresses
+// In addresses, numbers replace national IDs and search texts, because browsers store addresses
 
-/** Maximum of stored numbers. Each further number removes the oldest, whose links become 404. */
+/** Maximum of stored numbers. Each further number removes the oldest number. Its links then return 404. */
 const MOST_NUMBERS = 10_000;
 
 export class Numbers {
@@ -21,12 +21,12 @@ export class Numbers {
   private readonly numbers = new Map<string, number>();
   private readonly next: () => number;
 
-  /** @param next returns a number that no session has used: each is part of an address */
+  /** @param next returns a number that no session of the desk has used */
   constructor(next: () => number) {
     this.next = next;
   }
 
-  /** Returns the number of a value, and assigns a number to a new value. */
+  /** Returns the number of a value. A new value gets a number. */
   of(value: string): number {
     const current = this.numbers.get(value);
     if (current !== undefined) return current;
@@ -51,19 +51,19 @@ export interface ActionNotice extends Pick<Continuation, 'operationId' | 'anothe
   readonly text: Text;
 }
 
-/** State of a browser that has opened a link, until half an hour passes without a request. */
+/** State of a browser that has opened a link. The session ends after half an hour without a request. */
 export interface Session {
   /** Name under which changes are recorded. */
   readonly user: string;
-  /** CSRF token in every form of the session. */
+  /** CSRF token in all forms of the session. */
   readonly token: string;
-  /** National IDs by the numbers in addresses `/person/…`. */
+  /** National IDs, for the numbers in addresses `/person/…`. */
   readonly persons: Numbers;
-  /** Search texts by the numbers in addresses `/found/…`. */
+  /** Search texts, for the numbers in addresses. */
   readonly searches: Numbers;
   /** Message at the top of the next page. */
   notice: ActionNotice | undefined;
-  /** Secret of a new key, which the page of the key shows once. */
+  /** Secret of a new API key, which the page of the key shows once. */
   issued: { readonly keyId: number; readonly secret: string } | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface DeskDependencies {
   readonly screens: readonly Screen[];
   /** Undefined if the access ledger is off. */
   readonly ledger?: AccessLedger | undefined;
-  /** The `DeskFiles` of `import/`: uploads and long tasks. `desk/` must not import the type. */
+  /** `DeskFiles` of the room `import`: uploads and long tasks. A frame must not import that type. */
   readonly files: object;
 }
 
@@ -87,19 +87,19 @@ export interface Visit {
   readonly write: Writing;
   /** Values of the `:name` parts of the screen's path. */
   readonly places: { readonly [name: string]: string };
-  /** Query of the address: page numbers and filters, never personal data. */
+  /** Query of the address, which has page numbers and filters, but no personal data. */
   readonly query: URLSearchParams;
   /** Epoch seconds. */
   readonly now: number;
-  /** Returns a sentence in the language of the page, from the catalogue (values/language.ts). */
+  /** Returns a sentence in the language of the page. */
   say<const Template extends string>(template: Template, ...values: InPlaces<Template>): string;
-  /** Translates an existing text into the language of the page. */
+  /** Translates a text into the language of the page. */
   translate(text: Text): string;
-  /** Opens a store, and closes the store at the end of the visit. */
+  /** Opens a store, which is closed at the end of the visit. */
   use<Store extends { close(): void }>(open: (storage: Storage) => Store): Store;
 }
 
-/** The personal data that a page shows, for the access ledger. */
+/** Personal data that a page shows, for the access ledger. */
 export interface Shows {
   readonly fields: readonly FieldGroup[];
   readonly subject: Subject;
@@ -107,14 +107,14 @@ export interface Shows {
 
 export interface Page {
   readonly body: Html;
-  /** Replaces the screen's title. Names and numbers are forbidden, because browsers store titles. */
+  /** Replaces the screen's title. Must not name persons, because browsers store titles. */
   readonly title?: Message;
-  /** Required if the screen is `personal`; `nobody` if no person is shown. */
+  /** Required if the screen is `personal`; `nobody` for a page without personal data. */
   readonly shows?: Shows | 'nobody';
   readonly searched?: string;
   /** Defaults to 200. */
   readonly status?: number;
-  /** Seconds after which the browser reloads the page without a script, while work is running. */
+  /** Seconds after which the browser reloads the page, while work is running. */
   readonly refreshSeconds?: number;
 }
 
@@ -127,46 +127,46 @@ export interface Download {
   readonly shows: Shows | 'nobody';
 }
 
-/** A redirect after a form: reloading the next page does not send the form again. */
+/** A redirect after a form. If the user reloads the next page, the browser does not send the form again. */
 export interface Continuation {
   readonly goTo: string;
   readonly told?: Text;
   /** Id of the operation that made the change, if the user can undo it. */
   readonly operationId?: number | undefined;
-  /** Path of a form for one more entry, if the next page does not link to it. */
+  /** Path of the form for another entry, if the next page has no link to the form. */
   readonly another?: string | undefined;
-  /** Required if the redirect itself reveals something about a person, such as that an ID is registered. */
+  /** Required if the redirect itself reveals personal data, such as that a national ID is registered. */
   readonly shows?: Shows | 'nobody';
 }
 
 export interface Form {
-  /** Returns the first value of the field, trimmed; an empty string without a value. */
+  /** Returns the first value of a field, trimmed; an empty string without a value. */
   get(name: string): string;
-  /** Returns all values of the field, such as ticked boxes. */
+  /** Returns all values of a field, such as those of ticked boxes. */
   all(name: string): readonly string[];
   /** Empty unless the screen accepts files. */
   readonly files: readonly GivenFile[];
 }
 
 export interface GivenFile {
-  /** Name sent by the browser, for display only: never part of a path. */
+  /** Name from the browser. Only for display, because it could be any path. */
   readonly name: string;
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Response of a screen; undefined for 404. */
+/** Undefined for 404. */
 export type Answer = Page | Continuation | Download | undefined;
 type ReadPage = (visit: Visit) => Awaitable<Answer>;
 export type Action = (visit: Visit, form: Form) => Awaitable<Answer>;
 type Actions = { readonly [name: string]: Action };
 
 export interface Screen {
-  /** For example `/person/:person`, where `:person` matches letters, digits and hyphens. */
+  /** Such as `/person/:person`, in which `:person` matches letters, digits and hyphens. */
   readonly path: string;
   readonly title: Message;
-  /** Name in the menu. Screens without a name are not in the menu. */
+  /** Name in the menu. Without a name, the screen is not in the menu. */
   readonly menu?: Message;
-  /** `some` if pages show personal data: the access ledger then records each visit. */
+  /** `some` if pages may show personal data. The access ledger then records them. */
   readonly personal: 'none' | 'some';
   readonly read: ReadPage;
   /** True if forms of the screen may send files. */
@@ -175,14 +175,13 @@ export interface Screen {
   readonly actions?: Actions;
 }
 
-/** Figures on the page of a cooperative. */
 export interface CooperativeFigures {
   /** Renders a link to a comparison of the cooperative with other cooperatives. */
   link(visit: Visit, code: string): Html;
   show(visit: Visit, cooperativeId: number): Html;
 }
 
-/** Forms on a page of another directory, with their actions. */
+/** Forms on a page of another room, with their actions. */
 export interface PagePart {
   readonly actions: Actions;
   readonly show: (visit: Visit) => Html;

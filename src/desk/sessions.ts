@@ -3,18 +3,19 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import type { Clock } from '../runtime/scheduler.ts';
 import { Numbers, type Session } from './screen.ts';
 
-/** Milliseconds after which a session without requests ends. */
+/** Time after which a session without requests ends. */
 export const IDLE_MS = 30 * 60_000;
-/** Milliseconds before the end of a session at which pages show a warning. */
+/** Time before the end of a session at which pages show a warning. */
 export const WARNING_MS = 5 * 60_000;
 const LINK_MS = 60_000;
-/** Milliseconds during which a new link resumes an ended session: its open forms then work again. */
+/** Time after the end of a session in which a new link resumes it. Its open forms then work again. */
 const RESUMED_MS = 12 * 3_600_000;
 const SECRET_BYTES = 32;
 
 /**
- * Returns a function that returns the milliseconds passed by the faster of both clocks. While a machine is
- * suspended, the monotonic clock of Linux stands still; the wall clock may step back.
+ * Returns a function that measures the time since this call, in milliseconds. Between two measurements, the
+ * clock that advanced more counts: the monotonic clock of Linux stops while the machine is suspended, and the
+ * wall clock may step back.
  */
 function countMs(clock: Clock): () => number {
   let [wall, monotonic, passed] = [clock.now(), clock.monotonicMs(), 0];
@@ -27,9 +28,9 @@ function countMs(clock: Clock): () => number {
 }
 
 interface StoredSecret<T> {
-  /** SHA-256 of the secret; the secret itself is not stored. */
+  /** SHA-256 of the secret, which itself is not stored. */
   readonly digest: Buffer;
-  /** End of the secret, in milliseconds as `countMs` counts them. */
+  /** Time at which the secret expires, as `countMs` measures time. */
   endsAtMs: number;
   readonly value: T;
 }
@@ -37,13 +38,13 @@ interface StoredSecret<T> {
 const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 export const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
 
-/** Secrets that expire, each with a value such as a session. */
+/** Expiring secrets with their values, such as sessions. */
 class Secrets<T> {
   private stored: StoredSecret<T>[] = [];
   private readonly passedMs: () => number;
   private readonly resumableMs: number;
 
-  /** @param resumableMs milliseconds for which `ended` returns an expired secret */
+  /** @param resumableMs time for which `ended` returns an expired secret */
   constructor(passedMs: () => number, resumableMs = 0) {
     [this.passedMs, this.resumableMs] = [passedMs, resumableMs];
   }
@@ -54,14 +55,14 @@ class Secrets<T> {
     return secret;
   }
 
-  /** Compares all digests, each in constant time. */
+  /** Compares the secret with all stored secrets, each in constant time. */
   find(secret: string): StoredSecret<T> | undefined {
     const now = this.removeExpired();
     const digest = digestOf(secret);
     return this.stored.filter((one) => one.endsAtMs > now && timingSafeEqual(one.digest, digest))[0];
   }
 
-  /** Returns expired secrets that can still be resumed, the latest first. */
+  /** Returns the expired secrets that can still be resumed. The latest to expire is first. */
   ended(): readonly StoredSecret<T>[] {
     const now = this.removeExpired();
     return this.stored.filter(({ endsAtMs }) => endsAtMs <= now).sort((a, b) => b.endsAtMs - a.endsAtMs);
@@ -83,7 +84,9 @@ class Secrets<T> {
 export const isSameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(digestOf(one), digestOf(other));
 
-/** Limit of the random first number in addresses: the numbers of two desks rarely overlap. */
+/**
+ * Limit of the random number with which addresses start. It is so high that two desks rarely share numbers.
+ */
 const FARTHEST_NUMBER = 1_000_000_000;
 
 export class Sessions {
@@ -93,7 +96,9 @@ export class Sessions {
   private lastPerson: number;
   private lastSearch: number;
 
-  /** @param before number before the first; random, so that addresses of an earlier desk are not found */
+  /**
+   * @param before number before the first number in addresses; random, to not reuse those of an earlier desk
+   */
   constructor(clock: Clock, before = randomInt(FARTHEST_NUMBER)) {
     this.passedMs = countMs(clock);
     this.lastPerson = before;
@@ -110,32 +115,24 @@ export class Sessions {
     return this.links.issue(user, LINK_MS);
   }
 
-  /** @returns the secret of a new or resumed session; undefined for a used, expired or unknown link */
+  /** @returns the secret of the session; undefined for a used, expired or unknown link */
   open(link: string): string | undefined {
     const issued = this.links.find(link);
     if (issued === undefined) return undefined;
     this.links.remove(issued);
     const user = issued.value;
     const ended = this.sessions.ended().find(({ value }) => value.user === user);
-    if (ended !== undefined) {
-      this.sessions.remove(ended);
-      return this.sessions.issue(
-        Object.assign(ended.value, { notice: undefined, issued: undefined }),
-        IDLE_MS,
-      );
-    }
-    const session = {
+    if (ended !== undefined) this.sessions.remove(ended);
+    const session = ended?.value ?? {
       user,
       token: newSecret(),
-      notice: undefined,
-      issued: undefined,
       persons: new Numbers(() => ++this.lastPerson),
       searches: new Numbers(() => ++this.lastSearch),
     };
-    return this.sessions.issue(session, IDLE_MS);
+    return this.sessions.issue(Object.assign(session, { notice: undefined, issued: undefined }), IDLE_MS);
   }
 
-  /** Finds the session of a cookie and extends its life. */
+  /** Finds the session of a cookie, and postpones the end of the session. */
   find(secret: string): Session | undefined {
     const session = this.sessions.find(secret);
     if (session === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The desk's pages `/statistics`, about the country, and `/compare`, which compares cooperatives. */
+/** The pages `/statistics`, about the country, and `/compare`, which compares cooperatives or districts. */
 
 import { orderLinks } from '../desk/list.ts';
 import { fields, form, input, table } from '../desk/parts.ts';
@@ -14,35 +14,22 @@ import { parseNamedCode } from '../values/text.ts';
 import { countryFigures } from './statistics-plots.ts';
 import { openStatisticsOf, type Statistics, type StatisticsStore } from './statistics-store.ts';
 
-// Groups to compare: cooperatives named by the user, or all cooperatives by district or province
+// Groups to compare: cooperatives that the user chose, or all cooperatives by district or province
 
 type GroupedBy = 'district' | 'province';
 
-/** A cooperative, or all of a district or province; the name is null for those that have none registered. */
+/** A cooperative, or all cooperatives of a district or province. */
 interface ComparedGroup {
+  /** Null for cooperatives without a district or province. */
   readonly name: string | null;
-  /** Only for a single cooperative. */
+  /** Only for a cooperative. */
   readonly code?: string;
   readonly figures: Figures;
 }
 
 type Figures = ReturnType<typeof figuresOf>;
 
-/** @param codes codes of cooperatives in display order; unknown codes are skipped */
-function compareCooperatives(
-  statistics: StatisticsStore,
-  codes: readonly string[],
-  now: number,
-  zone: TimeZone,
-): ComparedGroup[] {
-  return codes.flatMap((code) => {
-    const cooperative = statistics.findCooperative(code);
-    const sums = cooperative && statistics.ofCooperative(cooperative.id, now);
-    return sums ? [{ name: cooperative.name, code, figures: figuresOf(1, sums, formatDate(now, zone)) }] : [];
-  });
-}
-
-/** Groups all cooperatives, sorted by the name of the group, null last. */
+/** Groups all cooperatives. Sorts the groups by name; null is last. */
 export function compareAll(
   statistics: StatisticsStore,
   by: GroupedBy,
@@ -60,7 +47,7 @@ export function compareAll(
   });
 }
 
-/** @param today `YYYY-MM-DD`; deliveries of both years count from January to the month of this date */
+/** @param today `YYYY-MM-DD`. Deliveries of this year and the last count from January to this month. */
 function figuresOf(cooperatives: number, { members, production, loans, savings }: Statistics, today: string) {
   const [year, month] = [Number(today.slice(0, 4)), today.slice(5, 7)];
   const joinedIn = (joining: number) => BigInt(members.byJoiningYear[joining] ?? 0);
@@ -82,9 +69,8 @@ function figuresOf(cooperatives: number, { members, production, loans, savings }
 
 const PATH = '/compare';
 const COUNTRY_PATH = '/statistics';
-/** Maximum number of cooperatives in an address. */
+/** Maximum number of cooperatives to compare. */
 const MOST = 12;
-/** Maximum number of suggestions, which browsers search while the user types. */
 const MOST_PROPOSED = 1_000;
 const GROUPS: { readonly [by in GroupedBy]: Message } = {
   district: say('By district'),
@@ -95,11 +81,10 @@ interface Measure {
   readonly key: keyof Figures;
   readonly heading: string;
   readonly write: (value: ExactInteger) => string;
-  /** Converts the figure to a number for a workbook. */
+  /** Converts the figure to a number for workbooks. */
   readonly numberOf: (value: bigint) => number;
 }
 
-/** The page of the country: totals, plots, and a table by district. */
 export const COUNTRY: Screen = {
   path: COUNTRY_PATH,
   title: say('Statistics'),
@@ -160,7 +145,7 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
       const unknown = words.filter((word) => statistics.findCooperative(word) === undefined);
       const codes = [...codesOf(visit), ...words].filter((code) => !unknown.includes(code));
       const goTo = pathOf([...new Set(codes)]);
-      // In a message, not in the address: the user may have typed the name or number of a person.
+      // Not in the address, because the user may have typed the name or the national ID of a person.
       return unknown.length === 0 ? { goTo } : { goTo, told: unknownCodes(unknown) };
     },
     async export(visit) {
@@ -196,14 +181,14 @@ function toCode(word: string): string {
   return typeof code === 'string' ? code : word;
 }
 
-/** Reads the codes from the address, separated by dots: codes contain no dots. */
+/** Reads the codes of cooperatives from the address. They are separated by dots, which no code contains. */
 const codesOf = ({ query }: Visit): string[] =>
   (query.get('of') ?? '')
     .split('.')
     .filter((each) => each !== '')
     .slice(0, MOST);
 
-/** Returns the codes of cooperatives whose names contain the text; undefined unless 1 to 12 match. */
+/** Returns the codes of the cooperatives with the text in their names; undefined unless 1 to `MOST` match. */
 function codesByName(statistics: StatisticsStore, text: string): readonly string[] | undefined {
   const matches = statistics
     .listCooperatives()
@@ -240,17 +225,21 @@ function choosing(visit: Visit, statistics: StatisticsStore, groups: readonly Co
   })}`;
 }
 
-/** @returns undefined if the address names no cooperatives or groups */
+/**
+ * Returns the groups in the address, without unknown cooperatives; undefined if the address has no groups.
+ */
 function groupsOf(visit: Visit, statistics: StatisticsStore): ComparedGroup[] | undefined {
   const { now, query } = visit;
   const { zone } = visit.desk.config;
   const by = query.get('by');
+  if (by === 'district' || by === 'province') return compareAll(statistics, by, now, zone);
   const codes = codesOf(visit);
-  const isGrouped = by === 'district' || by === 'province';
-  if (!isGrouped && codes.length === 0) return undefined;
-  return isGrouped
-    ? compareAll(statistics, by, now, zone)
-    : compareCooperatives(statistics, codes, now, zone);
+  if (codes.length === 0) return undefined;
+  return codes.flatMap((code) => {
+    const cooperative = statistics.findCooperative(code);
+    const sums = cooperative && statistics.ofCooperative(cooperative.id, now);
+    return sums ? [{ name: cooperative.name, code, figures: figuresOf(1, sums, formatDate(now, zone)) }] : [];
+  });
 }
 
 const nameOfGroup = ({ say }: Visit, { name, code }: ComparedGroup): string =>
@@ -279,7 +268,7 @@ function measuresOf({ say, write, now, desk }: Visit): Measure[] {
   ];
 }
 
-/** Sorts by the column in the address, largest first; keeps the order without a column. */
+/** Sorts the groups by the column in the address, from the largest. Without a column, the order stays. */
 function sorted(
   { query }: Visit,
   groups: readonly ComparedGroup[],
@@ -290,7 +279,6 @@ function sorted(
   return groups.toSorted((one, other) => Number(other.figures[key] - one.figures[key]));
 }
 
-/** Renders a table of all measures, sorted by the column in the address. */
 function comparisonTable(visit: Visit, groups: readonly ComparedGroup[], path: string): Html {
   const measures = measuresOf(visit);
   const by = orderLinks(visit, path);

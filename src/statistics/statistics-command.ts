@@ -74,7 +74,6 @@ const tableOf = (headings: readonly string[], rows: readonly (readonly unknown[]
         rows.map((row) => row.map((value) => String(value ?? '-'))),
       );
 
-/** Formats tables, omitting empty ones. */
 function formatStatistics(name: string, document: Described): string {
   const { members, production, loans, savings } = document;
   const places = ['Cooperatives', 'Active members'];
@@ -114,7 +113,7 @@ function formatStatistics(name: string, document: Described): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** Formats CSV with one number per row, which spreadsheets can filter and sum. */
+/** Formats one number per row, so that spreadsheets can filter and sum the numbers. */
 function formatStatisticsCsv(document: Described): string {
   const rows: string[][] = [['group', 'key', 'product', 'measure', 'value']];
   const add = (group: string, key: string, measures: object, product = ''): void => {

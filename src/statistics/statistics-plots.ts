@@ -15,7 +15,9 @@ import {
   UNKNOWN_GENDER,
 } from './statistics-store.ts';
 
-/** Number of products with a separate colour if not all can have one; the others share the last colour. */
+/**
+ * Number of products with a separate colour if there are too many products. The rest share the last colour.
+ */
 const SHOWN_PRODUCTS = MOST_PARTS - 1;
 
 export const FIGURES: CooperativeFigures = {
@@ -30,14 +32,13 @@ ${produced(visit, sums)}
   },
 };
 
-/** Plots statistics of the country in the order of the page. */
 export const countryFigures = (visit: Visit, sums: Statistics): Html =>
   html`${joined(visit, sums.members.byJoiningYear)}
 ${produced(visit, sums)}
 <div class="beside">${lent(visit, sums)}${saved(visit, sums)}</div>
 <div class="beside">${counted(visit, sums)}</div>`;
 
-/** Plots members of every status by year of joining, including years without members. */
+/** Plots the members of every status by year of joining. Years without members are shown too. */
 function joined(visit: Visit, byYear: Counts): Html | false {
   const { say, write } = visit;
   const years = Object.keys(byYear).map(Number);
@@ -122,7 +123,7 @@ function produced(visit: Visit, { production, asOf }: Statistics): Html | false 
   });
 }
 
-/** Plots loan amounts by status, split into the outstanding amount and the rest. */
+/** Plots the amounts of loans by status. Each bar shows the outstanding part and the rest. */
 function lent({ say, translate, write }: Visit, { loans }: Statistics): Html | false {
   const rows = LOAN_STATUSES.filter((status) => loans[status].count > 0);
   if (rows.length === 0) return false;

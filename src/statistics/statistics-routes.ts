@@ -73,7 +73,7 @@ const SHARED = {
   tag: 'statistics',
   access: { scope: 'cooperatives:read' },
   optionalScopes: ['members:financials'],
-  // No access record, because statistics show no persons.
+  // Statistics show no persons, so no access is recorded.
   narrowed: SHOWS_COOPERATIVES,
   personal: 'none',
 } as const;
@@ -81,10 +81,10 @@ const SHARED = {
 const seesFinancials = ({ caller }: Pick<ApiRequest, 'caller'>): boolean =>
   caller?.scopes.includes('members:financials') === true;
 
-/** Limit of requests that wait for the thread. */
+/** Maximum number of requests that wait for the thread. */
 const MAX_WAITING = 64;
 
-/** Opens a connection for one cooperative, and a thread for sums of thousands of cooperatives. */
+/** Opens a connection for sums of one cooperative, and a thread for sums of thousands of cooperatives. */
 function openServed(storage: Storage) {
   const setup = { file: storage.pathForOpening(), zone: storage.zone };
   const module = moduleBeside(import.meta.url, 'statistics-thread');
@@ -95,7 +95,7 @@ function openServed(storage: Storage) {
 }
 type Served = ReturnType<typeof openServed>;
 
-/** @param open opens the connection and the thread at the first request */
+/** @param open returns the connection and the thread, and opens both at the first request */
 const statisticsRoutes = (open: () => Served, clock: Clock, zone: TimeZone): Route[] => [
   {
     ...SHARED,

@@ -32,9 +32,8 @@ export function monthsUntil(now: number, zone: TimeZone): readonly string[] {
   });
 }
 
-/** Limit of cached sums. */
 const CACHED_SUMS = 16;
-/** Seconds for `Retry-After`: the time in which an operator may recompute the totals. */
+/** Seconds for `Retry-After`. In this time, an operator may refresh the totals. */
 const RETRY_AFTER_SECONDS = 60;
 
 interface CooperativeRow {
@@ -47,9 +46,9 @@ interface CooperativeRow {
 type Sums = Omit<CountryStatistics, 'asOf'>;
 
 /**
- * Opens a reader whose methods must be called in a transaction. The methods throw RegistryError `unavailable`
- * if the stored totals belong to another release or time zone.
- * @param zone time zone in which months and years begin
+ * Opens a reader. Its methods must be called in a transaction. They throw RegistryError `unavailable` if the
+ * totals were stored by another release or in another time zone.
+ * @param zone time zone of months and years
  */
 export function openStatisticsReader(db: Connection, zone: TimeZone) {
   const list = db.prepare<[{ visible: string | null }], CooperativeRow>(
@@ -60,7 +59,7 @@ export function openStatisticsReader(db: Connection, zone: TimeZone) {
     'a few thousand cooperatives',
   );
   const addUp = openTotals(db);
-  /** Sums by visible cooperatives and district, valid until the next write or month. */
+  /** Sums by visible cooperatives and district. They are valid until the next write or month. */
   const cache = new Map<string, Sums>();
   let cacheState = '';
 
@@ -106,14 +105,12 @@ export function openStatisticsReader(db: Connection, zone: TimeZone) {
   };
 }
 
-// Sums of totals
-
-/** Numbers by value; values with a count of zero may be missing. */
+/** Numbers of members by value. Values without members may be missing. */
 export interface Counts {
   [value: string]: number;
 }
 
-/** Key of members without a registered gender in `byGender`. */
+/** Value of members without a registered gender, in `byGender`. */
 export const UNKNOWN_GENDER = 'unknown';
 
 type CooperativeTotals = ReturnType<ReturnType<typeof openTotals>>;
@@ -121,16 +118,16 @@ type CooperativeTotals = ReturnType<ReturnType<typeof openTotals>>;
 export interface Statistics extends CooperativeTotals {
   /** Epoch seconds. */
   readonly asOf: number;
-  /** Number of the last event included. */
+  /** Number of the last event that the sums include. */
   readonly sequence: number;
 }
 
-/** Returns SQL for the two parts of an exact sum. */
+/** Returns SQL for an exact sum, which has two parts: millions and the rest. */
 const exact = (name: string): string => `sum(${name}_millions), sum(${name}_rest)`;
 type Exact = [millions: number, rest: number];
 const toExact = (millions: number, rest: number) => toExactInteger({ count: 1, millions, rest });
 
-/** Returns a subquery of the totals of the cooperatives `@ids`. */
+/** Returns a subquery for the totals of the cooperatives in the parameter `@ids`, a JSON array. */
 function totalsOf(table: (typeof TOTALS)[number]['table'], where = 'true'): string {
   const totals = TOTALS.find((declared) => declared.table === table) as Totals;
   return `(${currentSql(totals, `cooperative_id IN (SELECT value FROM json_each(@ids)) AND ${where}`)})`;
@@ -150,7 +147,7 @@ function countBy(rows: readonly MemberCount[], column: 'status' | 'gender' | 'ro
   return counts;
 }
 
-/** Prepares the statements, and returns a function that sums the totals of cooperatives. */
+/** Returns a function that sums the totals of cooperatives, with prepared statements. */
 function openTotals(db: Connection) {
   const bound = 'the totals of some cooperatives: tens for each';
   const prepare = <Row extends readonly unknown[]>(sql: string) =>
@@ -238,12 +235,13 @@ interface LoanTotals {
   readonly count: number;
   readonly amountMinor: ExactInteger;
   readonly paidAmountMinor: ExactInteger;
-  /** Sum of the remaining amounts of loans in repayment, each at least 0. */
+  /** Sum of the amounts that are left to pay, for loans in repayment. An overpaid loan counts as 0. */
   readonly outstandingMinor: ExactInteger;
 }
 
-/** Totals of a district or sector; the name is null for cooperatives without a district or sector. */
+/** Totals of a district or sector. */
 export interface GroupTotals {
+  /** Null for cooperatives without a district or sector. */
   readonly name: string | null;
   readonly cooperatives: number;
   readonly activeMembers: number;
@@ -254,7 +252,7 @@ export interface CountryStatistics extends Statistics {
   readonly sectors: readonly GroupTotals[];
 }
 
-/** Returns the groups, sorted by name, null last. */
+/** Returns the totals by district or sector, sorted by name; null is last. */
 function groupsOf(rows: readonly CooperativeRow[], column: 'district' | 'sector'): GroupTotals[] {
   const groups = [...Map.groupBy(rows, (row) => row[column])].map(([name, members]) => ({
     name,
@@ -272,11 +270,11 @@ export function openStatistics(file: string, zone: TimeZone, waitMs: number = WA
   const reader = openStatisticsReader(db, zone);
   return {
     hasTotals: () => hasTotals(db, zone),
-    /** Returns all cooperatives, sorted by code. */
+    /** Lists all cooperatives, sorted by code. */
     listCooperatives: () => db.rows<ListedCooperative>(`${COOPERATIVES} ORDER BY code`),
     findCooperative: (code: string) => db.row<ListedCooperative>(`${COOPERATIVES} WHERE code = ?`, [code]),
     ofCooperative: (id: number, now: number) => db.transaction.deferred(() => reader.ofCooperative(id, now)),
-    /** Returns sums of the visible cooperatives, or of the visible cooperatives in a district. */
+    /** Sums the visible cooperatives, or only those in a district. */
     ofCountry: (visible: Visible, now: number, district?: string) =>
       db.transaction.deferred(() => reader.ofCountry(visible, now, district)),
     close: () => db.close(),

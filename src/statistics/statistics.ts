@@ -1,4 +1,4 @@
-/** JSON of statistics, for responses and the command (docs/api.md#statistics). */
+/** Converts statistics to JSON, for responses and the command (docs/api.md#statistics). */
 
 import { SECTORS } from '../registry/cooperatives.ts';
 import { LOAN_STATUSES } from '../registry/loans.ts';
@@ -161,7 +161,7 @@ const describeFinancials = ({ production, loans, savings }: Statistics) => ({
 export type DescribedStatistics = Static<typeof STATISTICS>;
 export type DescribedCountry = Static<typeof COUNTRY_STATISTICS>;
 
-/** @param withFinancials if false, production, loans and savings are null */
+/** @param withFinancials false to return null for production, loans and savings */
 export const describeStatistics = (
   statistics: Statistics,
   zone: TimeZone,

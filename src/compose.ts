@@ -27,7 +27,7 @@ import { type Clock, Scheduler, systemClock } from './runtime/scheduler.ts';
 import type { Storage } from './sqlite/storage.ts';
 import { openConfiguredStorage } from './terminal/settings.ts';
 
-/** Additions of modules to the service, loaded in advance because `composeRegistry` is synchronous. */
+/** Additions of modules to the service. Loaded in advance, because `composeRegistry` is synchronous. */
 export const ADDED: readonly AddToService[] = await Promise.all(
   MODULES.flatMap(({ service }) => service?.() ?? []),
 );
@@ -40,9 +40,9 @@ export interface RegistryDependencies {
   /** Receives complete log lines; standard output by default. */
   readonly writeLog?: ((lines: string) => void) | undefined;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
-  /** Additions of modules; all modules by default. */
+  /** Additions of modules; by default, those of all modules. */
   readonly added?: readonly AddToService[] | undefined;
-  /** Ledger of accesses to personal data; by default, as configured. */
+  /** Access ledger; by default, the ledger in the settings. */
   readonly ledger?: AccessLedger | undefined;
 }
 
@@ -51,7 +51,7 @@ export type ComposedRegistry = ReturnType<typeof composeRegistry>;
 /**
  * Opens or creates the databases, and composes the service. Opens no port, handles no signal and changes no
  * global state.
- * @throws StorageError if the storage location cannot be used
+ * @throws StorageError if the location cannot be used
  */
 export function composeRegistry(dependencies: RegistryDependencies) {
   const { config, clock = systemClock, timeouts } = dependencies;
@@ -103,17 +103,16 @@ export function composeRegistry(dependencies: RegistryDependencies) {
 
   return {
     handler,
-    /** Opens an in-process connection without a socket. */
+    /** Opens a connection within this process, without a socket. */
     connect: inProcess.connect,
     routes,
     storage,
     store,
     failed: store.failed,
-    /** False while the disk of the access ledger does not respond. The process cannot exit normally then. */
+    /** False while the disk of the access ledger does not respond. The process then cannot exit normally. */
     isRecording,
-    /** Logs a message for operators. */
     note: (message: string) => log.note(message),
-    /** Servers of modules; empty until the service listens. */
+    /** Servers of modules. Empty until the service listens. */
     serving: serving as readonly Serving[],
     async listen() {
       const server = await listen({ handler, host, port, log: connections, timeouts });
@@ -131,14 +130,14 @@ export function composeRegistry(dependencies: RegistryDependencies) {
   };
 }
 
-/** Wraps a log to count the requests of each key. */
+/** Wraps a log, to count the requests of each key. */
 function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): AccessLog {
   return {
     ...log,
     request(entry) {
       const { keyId, reason, time } = entry;
       const at = Math.floor(time / 1000);
-      // A 503 is not a refusal of the key.
+      // Other reasons, such as those of 503, do not refuse the key.
       if (keyId !== undefined && reason !== undefined && reason in REFUSALS)
         keys.countUse(keyId, 'refused', reason, at);
       else if (keyId !== undefined) keys.countUse(keyId, 'admitted', '', at);
@@ -184,7 +183,7 @@ function openLedger(
 }
 
 function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {
-  // The registry first: a file of keys must not be created beside another kind of database.
+  // The registry is opened first, because no file of keys must be created beside another kind of database.
   const store = openRegistry(storage, SEARCH);
   try {
     const keys = openKeys(storage, 'serve');

@@ -33,7 +33,7 @@ export function declareDesk(command: Command, context: CliContext): void {
       (text) => accept(parsePort(text)),
     )
     .option('--open', 'open the link in the browser of this machine (xdg-open) instead of printing it')
-    // Declared for an error that explains how to connect from another machine.
+    // Only declared to explain in the error how to connect from another machine.
     .addOption(new Option('--host <address>').hideHelp())
     .action((options: DeskOptions) => runDesk(context, options));
 }
@@ -49,21 +49,15 @@ async function runDesk(context: CliContext, options: DeskOptions): Promise<void>
   const user = describeUser(config);
   const storage = openConfiguredStorage(config, context.clock);
   const link = await askOpenDesk(deskFileOf(storage.location), user);
-  if (link === undefined) return await open(context, { config, storage, user }, options);
+  if (link === undefined) return await open(context, options, { config, storage, user });
   if (options.open !== true) tell(context, 'The desk is open already: this is a new link to it.');
   await show(context, options, link);
 }
 
-interface Opened {
-  readonly config: Config;
-  readonly storage: Storage;
-  readonly user: string;
-}
-
 async function open(
   context: CliContext,
-  { config, storage, user }: Opened,
   options: DeskOptions,
+  { config, storage, user }: { readonly config: Config; readonly storage: Storage; readonly user: string },
 ): Promise<void> {
   const { clock } = context;
   if (!storage.exists())
@@ -73,7 +67,7 @@ async function open(
         location: storage.location,
       }),
     );
-  // Throws for a registry of another release before the desk listens.
+  // Throws for a registry of another release, before the desk listens.
   sequenceOf(storage);
   const owner = otherOwner(deskFileOf(storage.location));
   if (owner !== undefined)
@@ -101,7 +95,10 @@ async function open(
   }
 }
 
-/** Listens on the port of the option, or else on the default port or, if that is in use, on a free port. */
+/**
+ * Listens on the port of the option. Without the option, listens on `PORT` or, if that is in use, any free
+ * port.
+ */
 async function listen<T>(
   context: CliContext,
   { port }: DeskOptions,

@@ -32,7 +32,7 @@ const OF_COOPERATIVE = await Promise.all(MODULES.flatMap(({ ofCooperative }) => 
 const [FIGURES] = await Promise.all(MODULES.flatMap(({ figures }) => figures?.() ?? []));
 const OF_MODULES = await Promise.all(MODULES.flatMap(({ screens }) => screens?.() ?? []));
 
-/** All screens in menu order. To add a screen, declare it in the directory of its subject, and list it. */
+/** All screens, in the order of the menu. */
 export const SCREENS: readonly Screen[] = [
   ...[startPage(ADDED), foundPage(SEARCH), PERSON, HELD, READERS],
   ...[COOPERATIVES, cooperativePage(OF_COOPERATIVE, FIGURES)],

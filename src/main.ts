@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 
-// The executable: checks the runtime, runs the command and exits with its status.
+// The executable. Checks the version of Node, runs the command, and exits with its status.
 
 import { faultOfRuntime } from './runtime/node-version.ts';
 import type { CliContext, OnLost } from './terminal/context.ts';
 
-// Only these static imports are allowed: the other files need features of a current Node, and the database
-// driver crashes older releases.
+// No other static imports are allowed. Other files need features of a current Node, and the database driver
+// crashes on older versions.
 const fault = faultOfRuntime(process.versions.node);
 if (fault !== undefined) {
   process.stderr.write(`${fault}\n`);
@@ -16,13 +16,14 @@ if (fault !== undefined) {
 if (process.argv.includes('serve')) (await import('./runtime/process.ts')).limitMemory();
 
 /**
- * Returns a function that writes to a stream, and drops all text after the reader has closed it, as `head`
- * does: an import must not stop halfway because its output is no longer read (docs/operating.md#commands).
+ * Returns a function that writes to a stream. After the reader has closed the stream, as `head` does, all
+ * further text is dropped: an import must not stop because nobody reads its output
+ * (docs/operating.md#commands).
  * @param onLost handles errors of writes for which the caller passes no handler
  */
 function writerTo(stream: NodeJS.WriteStream, onLost: OnLost): CliContext['out'] {
   let isRead = true;
-  // Handled by the callback of each write.
+  // The callback of each write handles its errors.
   stream.on('error', () => {});
   return (text, onTextLost = onLost) => {
     if (!isRead) return undefined;
@@ -65,7 +66,7 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   }
 }
 
-/** Asks the parent process. The exit of the parent counts as a refusal. */
+/** Asks the parent process. If the parent exits, the answer is no. */
 const askParent = (_question: string, signal: AbortSignal): Promise<string> =>
   new Promise((resolve) => {
     const onAnswer = (answer: unknown) => {
@@ -80,7 +81,7 @@ const askParent = (_question: string, signal: AbortSignal): Promise<string> =>
 const out = writerTo(process.stdout, reportLostResult);
 const err = writerTo(process.stderr, () => {});
 
-// Called before the imports that the cache speeds up.
+// Called before the imports whose code is cached
 const { cacheCompiledCode } = await import('./runtime/compile-cache.ts');
 cacheCompiledCode();
 
@@ -95,7 +96,7 @@ const status = await runCommand(process.argv.slice(2), {
   out,
   err,
   terminal: process.stderr.isTTY ? process.stderr : undefined,
-  // Ignores errors: the exit of the parent must not stop an import.
+  // Ignores errors, because an import must not stop when its parent exits.
   news: process.send && ((news) => void process.send?.(news, undefined, undefined, () => {})),
   ask: process.send ? askParent : process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
 });

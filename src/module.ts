@@ -1,4 +1,4 @@
-/** Declaration of a module: a directory that can be left out, with everything that it adds to the program. */
+/** Declaration of a module: a room that can be left out, and all its additions to the program. */
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import type { AccessLedger } from './access/access-ledger.ts';
@@ -20,17 +20,19 @@ import type { CommitMeasure } from './sqlite/group-commit.ts';
 import type { Storage } from './sqlite/storage.ts';
 import type { CliContext } from './terminal/context.ts';
 
-/** Additions of a module. Functions load files when called, because every command reads the declaration. */
+/**
+ * Additions of a module. Every command reads this declaration, so its functions load files only when called.
+ */
 export interface Module {
   readonly commands?: { readonly [name: string]: ModuleCommand };
   readonly service?: () => Promise<AddToService>;
   readonly status?: () => Promise<ReadAdded>;
-  /** Search for members by name, in the API, the desk and commands; at most one module has a search. */
+  /** Search for members by name, for the API, the desk and commands. At most one module has a search. */
   readonly search?: () => Promise<Search>;
-  /** Addition to the desk's page of a cooperative. */
+  /** Part of the desk's page of a cooperative. */
   readonly ofCooperative?: () => Promise<PagePart>;
   readonly screens?: () => Promise<readonly Screen[]>;
-  /** Figures on the desk's pages of cooperatives; at most one module has figures. */
+  /** Figures on the desk's page of a cooperative. At most one module has figures. */
   readonly figures?: () => Promise<CooperativeFigures>;
 }
 
@@ -45,18 +47,18 @@ interface ModuleCommand extends CommandEntry {
   readonly before: string;
 }
 
-/** Function that is called once for each service, before the service opens files. */
+/** Called once for each service, before the service opens files. */
 export type AddToService = (config: Config) => ServicePart;
 
 export interface ServicePart {
-  /** Counters of the service, for metrics; at most one module has measures. */
+  /** Counters of the service, for metrics. At most one module has measures. */
   readonly measures?: Measures;
-  /** Messages that the service sends, documented with the routes. */
+  /** Messages that the service sends. OpenAPI describes them with the routes. */
   readonly outgoing?: OutgoingMessages;
   readonly routes?: (storage: Storage, store: NarrowableStore<ServedRows>, clock: Clock) => AddedRoutes;
-  /** Starts servers and background work when the service listens. @throws CommandError */
+  /** Starts servers and background work, when the service begins to listen. @throws CommandError */
   readonly listen?: (service: ComposedService) => Promise<readonly Serving[]>;
-  /** Returns values by names of metrics. */
+  /** Returns the values of the module's metrics by name. */
   readonly metrics?: () => object;
   /** Called when the service begins to close. */
   readonly close?: () => Promise<void> | undefined;
@@ -65,15 +67,15 @@ export interface ServicePart {
 }
 
 interface AddedRoutes {
-  /** Routes of a resource, listed after its other routes. */
+  /** Routes of a resource. They follow its other routes in OpenAPI. */
   readonly more?: MoreRoutes;
-  /** Routes over the deliveries, loans and savings of all members. */
+  /** Routes of the deliveries, loans and savings of all members. */
   readonly ofEntries?: readonly Route[];
-  /** Routes over several resources. */
+  /** Routes of several resources. */
   readonly ofRegistry?: readonly Route[];
 }
 
-/** A server on a separate address. */
+/** A server of a module, with its own address. */
 export interface Serving {
   readonly name: string;
   readonly address: AddressInfo;
@@ -81,10 +83,10 @@ export interface Serving {
 
 export interface Measures {
   readonly commit: CommitMeasure;
-  /** Counts the accesses of an event-loop iteration, once the ledger has recorded or refused them. */
+  /** Counts the accesses of an event-loop iteration, after the ledger has recorded or refused them. */
   readonly accesses: (count: number, durationMs: number, isRecorded: boolean) => void;
   readonly refusedAddress: () => void;
-  /** Wraps a log to count requests and closed connections. */
+  /** Wraps a log, to count requests and closed connections. */
   readonly counting: (log: AccessLog) => AccessLog;
 }
 
@@ -97,8 +99,8 @@ export interface ComposedService {
   readonly limiter: RateLimiter;
   readonly log: AccessLog;
   readonly findUnready: () => Promise<Unready | undefined>;
-  /** Returns the values of metrics of all modules. */
+  /** Returns the values of the metrics of all modules by name. */
   readonly metrics: () => object;
-  /** Loads the functions of modules that read their status, for `status` and for metrics. */
+  /** Loads the functions with which modules read their status. */
   readonly loadStatus: () => Promise<readonly ReadAdded[]>;
 }

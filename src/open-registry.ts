@@ -1,4 +1,4 @@
-/** Opens the registry in a SQLite file. All stores share a group commit and a read snapshot. */
+/** Opens the registry. All its stores share a group commit and a read snapshot. */
 import { statSync } from 'node:fs';
 import type { Visible } from './access/api-keys.ts';
 import { type EventStore, openEvents } from './events/event-store.ts';
@@ -8,13 +8,7 @@ import { indexLeftNames } from './registry/stores/name-index.ts';
 import { formatOf, type ReadModelFormat } from './registry/stores/read-model.ts';
 import { typedCommand } from './runtime/typed-command.ts';
 import { type Connection, WAIT_MS } from './sqlite/connection.ts';
-import {
-  type CommitMeasure,
-  type EndOfIteration,
-  GroupCommit,
-  MovedError,
-  ReadSnapshot,
-} from './sqlite/group-commit.ts';
+import { GroupCommit, MovedError, ReadSnapshot } from './sqlite/group-commit.ts';
 import { type IdempotentWrites, openIdempotentWrites } from './sqlite/idempotent-writes.ts';
 import { openDatabase } from './sqlite/open-database.ts';
 import { RESERVED_BYTES, readFreeBytes } from './sqlite/registry-files.ts';
@@ -23,20 +17,20 @@ import type { Storage } from './sqlite/storage.ts';
 import { StorageError } from './sqlite/storage-error.ts';
 import { renewTotalsUnlessBusy } from './sqlite/stored-totals.ts';
 
-/** Stores of rows, and the sequence of their changes. */
+/** Stores of rows and of their changes. */
 export interface ServedRows extends OwnedRows {
   readonly events: EventStore;
 }
 
 export interface RegistryStore extends ServedRows, NarrowableStore<ServedRows> {
   readonly responses: IdempotentWrites;
-  /** True if the database answers reads and accepts writes. */
+  /** True if reads and writes are possible. */
   isReady(): boolean;
-  /** Number of searches by name that run or wait. */
+  /** Returns the number of searches by name that run or wait. */
   searchesWaiting(): number;
   /**
-   * Resolves with the error to report when a failed commit leaves the state of the disk in doubt. Afterwards
-   * writes are refused: an operator has to check and restart the registry.
+   * Resolves with an error if a commit fails and the state of the disk is unknown. All later writes are
+   * refused. An operator has to check and restart the registry.
    */
   readonly failed: Promise<StorageError>;
   close(): Promise<void>;
@@ -44,52 +38,56 @@ export interface RegistryStore extends ServedRows, NarrowableStore<ServedRows> {
 
 const ROOM_CHECK_MS = 1_000;
 
-export interface SqliteRegistryOptions {
-  readonly file: string;
-  readonly monotonicMs: () => number;
-  readonly scheduler: EndOfIteration;
-  readonly format: ReadModelFormat;
-  readonly measureCommit?: CommitMeasure | undefined;
-  readonly search?: Search | undefined;
-  /** Returns the free bytes of the disk; tests override this function. */
-  readonly freeBytes?: () => number;
-}
-
 export type SqliteRegistry = RegistryStore & { readonly connection: Connection };
 
-/** @throws StorageError with advice if the file cannot be used */
-export function openSqliteRegistry(options: SqliteRegistryOptions): SqliteRegistry {
-  const { file, scheduler, format } = options;
+/**
+ * Opens the registry, and creates missing files.
+ * @param search search for members by name; without it, requests with a name are refused
+ * @param freeBytes returns the free bytes of the disk; replaced in tests
+ * @throws StorageError with advice if the file cannot be used
+ */
+export function openRegistry(
+  storage: Storage,
+  search?: Search,
+  freeBytes = () => readFreeBytes(storage.location),
+): SqliteRegistry {
+  const file = storage.pathForOpening();
+  const format = formatOf(storage);
   const db = openDatabase(file, { waitMs: WAIT_MS.serving, create: true, schema: REGISTRY_SCHEMA });
   try {
     indexLeftNames(db);
     renewTotalsUnlessBusy(db, format.zone);
-    return createStore(db, { ...options, file, scheduler, format });
+    return createStore(db, storage, format, freeBytes, search);
   } catch (error) {
     db.close();
     throw error;
   }
 }
 
-function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegistry {
-  const { scheduler, monotonicMs } = options;
+function createStore(
+  db: Connection,
+  { location: file, scheduler, monotonicMs, measureCommit }: Storage,
+  format: ReadModelFormat,
+  freeBytes: () => number,
+  search: Search | undefined,
+): SqliteRegistry {
   const failure = Promise.withResolvers<StorageError>();
-  const isInPlace = placeCheck(options.file);
+  const inode = statSync(file).ino;
   const snapshot = new ReadSnapshot(db, scheduler);
   const commits = new GroupCommit(db, {
     monotonicMs,
     scheduler,
-    hasRoom: roomCheck(options),
-    isInPlace,
-    measure: options.measureCommit,
+    hasRoom: roomCheck(monotonicMs, freeBytes),
+    // False for a moved or replaced file, in which writes would be lost
+    isInPlace: () => statSync(file, { throwIfNoEntry: false })?.ino === inode,
+    measure: measureCommit,
     endReads: () => snapshot.end(),
     onCommit: () => events.onCommit(),
-    onFailure: (error) => failure.resolve(toFailure(options.file, error)),
+    onFailure: (error) => failure.resolve(toFailure(file, error)),
   });
   const events = openEvents(db, snapshot);
   const responses = openIdempotentWrites(db, { commits, snapshot });
-  const searching = options.search?.openSearching(options.file);
-  const { format } = options;
+  const searching = search?.openSearching(file);
   const rowsOf = openOwnedRows(db, { snapshot, responses, format }, searching);
   const narrowedTo = cachedByKey((visible) => ({
     ...rowsOf(visible),
@@ -122,7 +120,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
   };
 }
 
-/** Caches rows by a key's array of cooperatives, which is a new array only after a change of keys. */
+/** Caches the stores by the array of a key's cooperatives. A key has the same array until it is changed. */
 function cachedByKey(open: (visible: Visible) => ServedRows): (visible: Visible) => ServedRows {
   const all = open(null);
   const narrowed = new WeakMap<readonly number[], ServedRows>();
@@ -148,14 +146,8 @@ const toFailure = (file: string, error: unknown): StorageError =>
     { cause: error },
   );
 
-/** Returns a function that detects a moved or replaced file, in which writes would be lost. */
-function placeCheck(file: string): () => boolean {
-  const inode = statSync(file).ino;
-  return () => statSync(file, { throwIfNoEntry: false })?.ino === inode;
-}
-
 /** Returns a function that checks the free space of the disk, at most once a second. */
-function roomCheck({ file, monotonicMs, freeBytes = () => readFreeBytes(file) }: SqliteRegistryOptions) {
+function roomCheck(monotonicMs: () => number, freeBytes: () => number) {
   let checkedMs = Number.NEGATIVE_INFINITY;
   let hasRoom = true;
   return (): boolean => {
@@ -167,18 +159,3 @@ function roomCheck({ file, monotonicMs, freeBytes = () => readFreeBytes(file) }:
     return hasRoom;
   };
 }
-
-/**
- * Opens the registry, and creates missing files.
- * @param search search for members by name; without a search, requests with a name are refused
- * @throws StorageError
- */
-export const openRegistry = (storage: Storage, search?: Search): RegistryStore =>
-  openSqliteRegistry({
-    file: storage.pathForOpening(),
-    monotonicMs: storage.monotonicMs,
-    scheduler: storage.scheduler,
-    format: formatOf(storage),
-    measureCommit: storage.measureCommit,
-    search,
-  });

@@ -5,7 +5,6 @@ import type { CommandEntry } from './module.ts';
 import { loadSearch, loadStatus, MODULES } from './modules.ts';
 import { ConfigError } from './runtime/config.ts';
 import { packageVersion } from './runtime/process.ts';
-import type { Storage } from './sqlite/storage.ts';
 import { StorageError } from './sqlite/storage-error.ts';
 import { type CliContext, CommandError, EXIT, tell } from './terminal/context.ts';
 import { addLanguageOption, refuseEmptyValues, withoutLanguage } from './terminal/options.ts';
@@ -14,8 +13,8 @@ import { settingsHelp } from './terminal/settings.ts';
 import { RegistryError } from './values/errors.ts';
 
 /**
- * Commands that do not belong to modules. Only the file of the running command is loaded: `keys list` needs
- * neither the server nor the import.
+ * Commands that do not belong to modules. Only the file of the running command is loaded, since for example
+ * `keys list` needs neither the server nor the import.
  */
 const COMMANDS: { readonly [name: string]: CommandEntry } = {
   serve: {
@@ -114,7 +113,7 @@ const ALL_COMMANDS = Object.entries(COMMANDS).flatMap(([name, entry]) => [
   [name, entry] as const,
 ]);
 
-/** @param loaded names of the commands to load; other commands have only a name and a description */
+/** @param loaded names of the commands to load. The other commands get only a name and a description. */
 export async function createProgram(
   context: CliContext,
   loaded: readonly string[] = ALL_COMMANDS.map(([name]) => name),
@@ -124,7 +123,7 @@ export async function createProgram(
     .version(packageVersion(), '--version', 'the version of this program')
     .showHelpAfterError('Add --help to see the usage.')
     .addHelpText('after', `\nSettings (environment variables):\n${settingsHelp()}`);
-  // Set before the commands, which inherit these settings. Options after a command belong to the command.
+  // Set before the commands are added, because they inherit these settings.
   program
     .enablePositionalOptions()
     .exitOverride()
@@ -139,18 +138,15 @@ export async function createProgram(
   return program;
 }
 
-const openLedgerLater = async (storage: Storage) =>
-  (await import('./ledger/open-ledger.ts')).openCommandLedger(storage.pathForOpening());
-
-/**
- * Runs one command line.
- * @param args arguments without the name of the program
- * @returns the exit status (see `EXIT`)
- */
+/** @param args arguments without the name of the program @returns the exit status (`EXIT`) */
 export async function runCommand(args: readonly string[], caller: CliContext): Promise<number> {
-  const context: CliContext = { openLedger: openLedgerLater, ...caller };
+  const context: CliContext = {
+    openLedger: async (storage) =>
+      (await import('./ledger/open-ledger.ts')).openCommandLedger(storage.pathForOpening()),
+    ...caller,
+  };
   try {
-    // Two words, because the command may follow `help`.
+    // The first two words, because the command may follow `help`.
     const program = await createProgram(context, withoutLanguage(args).slice(0, 2));
     await program.parseAsync(args, { from: 'user' });
     return EXIT.done;
@@ -168,7 +164,7 @@ export async function runCommand(args: readonly string[], caller: CliContext): P
       tell(context, error.message);
       return EXIT.refused;
     }
-    // Imported late, because this file loads the database engine.
+    // Imported only now, because this file loads the database engine.
     const storageError =
       error instanceof StorageError
         ? error

@@ -21,17 +21,17 @@ import type { Clock } from './runtime/scheduler.ts';
 import type { Storage } from './sqlite/storage.ts';
 import type { TimeZone } from './values/date-time.ts';
 
-/** Version of the API description; `v1` in paths is the major version (docs/api.md#versions). */
+/** Version of the API. Its major version is the `v1` in paths (docs/api.md#versions). */
 export const API_VERSION = '1.1.0';
 
 interface RouteDependencies {
   readonly storage: Storage;
-  /** Store that routes narrow to the rows that the caller may see. */
+  /** Store that each route narrows to the rows that the caller may see. */
   readonly store: NarrowableStore<ServedRows>;
   readonly limiter: Pick<RateLimiter, 'usage'>;
   readonly clock: Clock;
   readonly zone: TimeZone;
-  /** Returns the reason why the service is not ready; undefined if it is ready. */
+  /** Returns the reason why the service is not ready; undefined if the service is ready. */
   readonly findUnready: () => Promise<Unready | undefined>;
   readonly parts: readonly ServicePart[];
 }

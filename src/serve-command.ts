@@ -10,20 +10,16 @@ import { acting, type Run } from './terminal/run.ts';
 import { addSettingOptions, type SettingOptions } from './terminal/settings.ts';
 import { stopSignal, toListenError } from './terminal/signals.ts';
 
-interface ServeOptions extends SettingOptions {
-  readonly create?: true;
-}
-
 export function declareServe(command: Command, context: CliContext): void {
   addSettingOptions(showingNobody(command), 'REGISTRY_DB', 'HOST', 'PORT')
     .option('--create', 'create an empty registry where there is none')
     .action(acting(context, serve));
 }
 
-async function serve(run: Run<ServeOptions>): Promise<void> {
+async function serve(run: Run<SettingOptions & { readonly create?: true }>): Promise<void> {
   const { config, clock, err, options } = run;
   const isNew = !run.storage.exists();
-  // A mistyped path or an unmounted disk must not create an empty registry.
+  // An empty registry must not be created because a path is mistyped or a disk is not mounted.
   if (isNew && options.create !== true) throw noRegistryHere(run.storage);
   const registry = composeRegistry({ config, clock, writeLog: logWriter(run) });
   if (isNew) tell(run, newRegistryNote(registry.storage));
@@ -43,12 +39,12 @@ async function serve(run: Run<ServeOptions>): Promise<void> {
     throw toListenError(error, { ...config, setting: '--port or PORT' });
   } finally {
     await registry.close();
-    // A thread that waits for the disk would keep the process alive.
+    // A thread that waits for the disk would prevent the process from exiting.
     if (!registry.isRecording()) process.kill(process.pid, 'SIGKILL');
   }
 }
 
-/** Changes the exit status of an uncaught error, which Node prints: Node's own means a refusal. */
+/** Changes the exit status after an uncaught error. Node's own status, 1, would mean a refusal (`EXIT`). */
 function endCrashesWith(status: number): void {
   process.once('uncaughtExceptionMonitor', () =>
     process.once('exit', () => {
@@ -60,7 +56,7 @@ function endCrashesWith(status: number): void {
 const shownAddress = ({ address, family, port }: AddressInfo): string =>
   `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
-/** Returns a function that writes the log. An error is reported once, and does not stop the service. */
+/** Returns a function that writes the log. Reports only the first error, and does not stop the service. */
 function logWriter({ out, err }: CliContext): (lines: string) => void {
   let isReported = false;
   const report = ({ code }: NodeJS.ErrnoException) => {

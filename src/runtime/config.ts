@@ -1,4 +1,4 @@
-/** Parses the environment into one frozen configuration, and reports all invalid settings together. */
+/** Reads the settings into a frozen configuration, and reports all invalid settings together. */
 
 import { parseAddressBlocks } from '../values/address-blocks.ts';
 import { KIGALI, parseTimeZone, type TimeZone } from '../values/date-time.ts';
@@ -8,18 +8,18 @@ import { parseUserName } from '../values/text.ts';
 const LOG_LEVELS = ['silent', 'error', 'info'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Setting, from which `--help`, the options of commands and the documents are generated. */
+/** Declaration of a setting, from which `--help`, the options of commands and the documents are generated. */
 export interface Setting {
-  /** Default value as an operator would write it, or a description if there is no default. */
+  /** Text of the default value. With `hasNoDefault`, a description of what happens without the setting. */
   readonly default: string;
   readonly hasNoDefault?: true;
-  /** One sentence without a full stop; names and values are in backquotes. */
+  /** One sentence without a full stop. Names and values are in backquotes. */
   readonly help: string;
-  /** Commander option that overrides the setting. */
+  /** Flags of the command-line option that overrides the setting. */
   readonly option?: string;
-  /** True if error messages must not contain a wrong value. */
+  /** True if error messages must not contain the value. */
   readonly isPersonal?: true;
-  /** @param text trimmed text; empty only if the setting is missing and has no default */
+  /** @param text trimmed text; empty for a missing setting without a default */
   readonly parse: (text: string) => unknown;
 }
 
@@ -113,7 +113,7 @@ export interface SocketAddress {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Returns the location that a typed command names with `--db`; undefined for the default of REGISTRY_DB. */
+/** Returns the location for the option `--db` of a typed command; undefined for the default location. */
 export const namedRegistry = ({ storage }: Pick<Config, 'storage'>): string | undefined =>
   storage === SETTINGS.REGISTRY_DB.default ? undefined : storage;
 
@@ -148,7 +148,7 @@ export function readConfig(
     const text = texts[name]?.trim() || (setting.hasNoDefault === true ? '' : setting.default);
     const value = setting.parse(text);
     if (value instanceof FieldError) faults.push(`${name}: ${value.message}`);
-    // A FieldError never becomes a value, because the function throws if there is any.
+    // `readConfig` never returns a FieldError: it throws if there are faults.
     return value as SettingValue<Name>;
   }
   const storage = read('REGISTRY_DB');
@@ -164,16 +164,14 @@ export function readConfig(
     ...toZone(read('TIME_ZONE_OFFSET'), () => zoneOf(storage)),
     /** Name of the person who runs a command; undefined if not set. */
     operator: read('REGISTRY_USER'),
-    /** Name on the pages of the desk. */
     registryName: read('REGISTRY_NAME'),
-    /** True if access to personal data is recorded. */
+    /** True if accesses to personal data are recorded. */
     accessLedger: read('ACCESS_LEDGER'),
-    /** Minimum number of days for which access records are kept. */
     accessLedgerDays: read('ACCESS_LEDGER_DAYS'),
     logLevel: read('LOG_LEVEL'),
   };
-  // Ports must differ even on different addresses, because only the system knows which addresses 0.0.0.0 or a
-  // name covers.
+  // The ports must differ even on different addresses. Two addresses may overlap: `0.0.0.0` includes all
+  // others, and a name may stand for any.
   if (config.metrics?.port === config.port && config.port !== 0)
     faults.push('METRICS: Expected another port than that of PORT.');
   if (faults.length > 0) throw new ConfigError(faults);
@@ -182,7 +180,7 @@ export function readConfig(
 
 const toZone = (zone: TimeZone | undefined, ofRegistry: () => TimeZone | undefined) => ({
   zone: zone ?? ofRegistry() ?? KIGALI,
-  /** True if the zone is a setting, false if it is the registry's own. */
+  /** True if the zone is a setting; false for the zone of the registry or the default. */
   isZoneSet: zone !== undefined,
 });
 
@@ -196,10 +194,10 @@ function parseSwitch(text: string): boolean | FieldError {
   return text === 'on' || text === 'off' ? text === 'on' : new FieldError('Expected on or off.');
 }
 
-/** Maximum length of a name, so that it fits next to the title in a browser tab. */
+/** Maximum length of the registry's name, which has to fit beside the title in a browser tab. */
 const MAX_NAME_CHARACTERS = 60;
 
-/** Parses the registry's name. Browsers keep titles, so a name must not contain a national ID. */
+/** Browsers store titles of pages, so the name must not contain a national ID. */
 function parseRegistryName(text: string): string | undefined | FieldError {
   if (text === '') return undefined;
   const isSound = [...text].length <= MAX_NAME_CHARACTERS && !/\p{C}|[0-9]{13}/u.test(text);

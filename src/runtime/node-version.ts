@@ -1,13 +1,13 @@
-/** Oldest Node version on which the database driver works; older ones end the process without a message. */
+/** Oldest Node on which the database driver works. On older ones, the driver crashes without a message. */
 const OLDEST_NODE = '22.23.2';
 
-/** @returns a message if Node is too old, or undefined */
+/** @returns a message if Node is too old; otherwise undefined */
 export const faultOfRuntime = (version: string): string | undefined =>
   isOlder(version, OLDEST_NODE)
     ? `This program needs Node ${OLDEST_NODE} or newer; this is ${version}.`
     : undefined;
 
-/** True if a version of three numbers, such as `3.51.3`, is older than another. */
+/** True if a version of three numbers, such as `3.51.3`, is older than `oldest`. */
 export function isOlder(version: string, oldest: string): boolean {
   const [parts, minimum] = [version, oldest].map((text) => text.split('.').map(Number)) as [
     number[],

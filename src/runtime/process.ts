@@ -3,11 +3,11 @@ import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { type Message, say } from '../values/message.ts';
 
-/** Returns the code of an operating-system error, such as `ENOENT`, or undefined for any other error. */
+/** Returns the code of an operating-system error, such as `ENOENT`; undefined for any other error. */
 export const systemCodeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined;
 
-/** Returns the operating-system user of this process. In a container, a user id may have no name. */
+/** Returns the name of the operating-system user. In a container, a user id may have no name. */
 export function systemUser(): string {
   try {
     return userInfo().username;
@@ -16,7 +16,7 @@ export function systemUser(): string {
   }
 }
 
-/** Returns the version of this package, not of the API. The path works from `src/` and from `dist/`. */
+/** Returns the version of the program, not of the API. The path is correct from `src/` and from `dist/`. */
 export function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
@@ -24,7 +24,7 @@ export function packageVersion(): string {
 
 /**
  * Returns the message for a path to which the system denies access (EACCES). The message names the user,
- * because an installed command runs as the service's user, not as the user who types the command.
+ * because an installed command runs as the user of the service, and not as the user who types the command.
  */
 export const deniedMessage = (path: string): Message =>
   say('The user {user}, as whom this command runs, may not read {path} (EACCES).', {
@@ -32,19 +32,20 @@ export const deniedMessage = (path: string): Message =>
     path: resolve(path),
   });
 
-// Memory limits of a service, which can be set only when a process starts
+// Memory limits of a service, which Node and the C library accept only at the start of a process
 
 const YOUNG_OBJECTS = '--max-semi-space-size';
-/** MiB per half of V8's young generation; with Node's 16, the process grows a third more under load. */
+/**
+ * MiB of a half of V8's young generation. With Node's default of 16, memory grows a third more under load.
+ */
 const YOUNG_MIB = 8;
-/** Number of malloc arenas. The default is eight per processor, each keeping memory that a thread freed. */
+/** Number of malloc arenas. The default is eight per processor, and each retains memory that was freed. */
 const POOLS = { MALLOC_ARENA_MAX: '2' };
 
 /**
- * Replaces this process with the same program under these limits, however it was started
- * (docs/decisions/0015-how-it-is-started.md). The process id, files and settings stay the same. Limits set
- * explicitly are not changed, and a program with a channel to its parent continues unchanged, because it
- * would lose the channel.
+ * Replaces this process by the same program with memory limits (docs/decisions/0015-how-it-is-started.md).
+ * The process id, open files and settings stay the same. Does nothing if the user has set a limit, or if the
+ * process has a channel to its parent, which would be lost.
  */
 export function limitMemory(): void {
   const { execArgv, env, execPath, argv } = process;
@@ -54,13 +55,12 @@ export function limitMemory(): void {
   process.execve?.(execPath, args, { ...POOLS, ...env });
 }
 
-// New folders and files. If root creates them, they are given to the owner of their folder, because a service
-// that runs as another user could not open them otherwise.
+// New folders and files. What root creates is given to the owner of the folder around it. Otherwise a service
+// that runs as that owner could not open the file.
 
 /**
- * Creates the missing folders of a path; only their owner can read them. Node's recursive mkdir is not used,
- * because it never returns in folders such as `/proc`, which refuse new folders and report themselves
- * missing.
+ * Creates the missing folders of a path, which only their owner can read. Does not use Node's recursive
+ * mkdir, which never returns in `/proc`: a new folder there is refused with the code of a missing parent.
  * @throws the system's error if a folder cannot be created
  */
 export function createFolder(folder: string): void {
@@ -89,6 +89,6 @@ function giveToOwner(path: string, give: (uid: number, gid: number) => void): vo
     const { uid, gid } = statSync(dirname(path));
     give(uid, gid);
   } catch {
-    // On some network disks and in some containers, root cannot change the owner and keeps the file.
+    // On some network disks and in some containers, root cannot change the owner. The file then stays root's.
   }
 }

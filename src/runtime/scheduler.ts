@@ -1,6 +1,6 @@
 /**
- * Schedules work for the end of the current event-loop iteration. Requests that arrive together share one
- * read snapshot, one transaction and one wake-up of the clients, and need no timers of their own.
+ * Schedules work for the end of the current event-loop iteration. Requests that arrive together then share
+ * one read snapshot, one transaction and one wake-up of the clients, and need no timers.
  *
  * 1. `storage`: closes the read snapshot and commits the writes.
  * 2. Microtasks: handlers that waited for a commit continue.
@@ -19,13 +19,13 @@ export class Scheduler {
   private isOutputDue = false;
 
   /**
-   * Runs the work once at the end of this iteration, after earlier work of the same step. Work that a step
-   * schedules for itself or for an earlier step runs at the end of the next iteration.
+   * Runs the work once at the end of this iteration, after work of the same step that was scheduled before. A
+   * step may schedule work for the same step or an earlier step; that work runs in the next iteration.
    * @param work must not throw: an error ends the process, as in any event listener
    */
   atEnd(step: Step, work: Work): void {
     this.works[step].push(work);
-    // Both immediates are scheduled together, because the event loop runs microtasks between them.
+    // Two immediates, because the event loop runs microtasks between them.
     if (!this.isOutputDue) {
       this.isStorageDue = true;
       this.isOutputDue = true;
@@ -43,17 +43,15 @@ export class Scheduler {
   };
 
   private readonly runOutput = (): void => {
-    // Sending a response schedules its log line, which still belongs to this iteration.
+    // The `send` step schedules log lines, which are written in the same iteration.
     this.run('send');
     this.isOutputDue = false;
     this.run('log');
-    if (this.works.send.length > 0 && !this.isOutputDue) this.reschedule();
+    if (this.works.send.length > 0 && !this.isOutputDue) {
+      this.isOutputDue = true;
+      setImmediate(this.runOutput);
+    }
   };
-
-  private reschedule(): void {
-    this.isOutputDue = true;
-    setImmediate(this.runOutput);
-  }
 
   private run(step: Step): void {
     const works = this.works[step];
@@ -63,12 +61,12 @@ export class Scheduler {
   }
 }
 
-// Time, as a dependency that tests can replace
+// Time, which tests can replace
 
 export interface Clock {
   /** Returns the wall time in epoch milliseconds, which may step back. */
   now(): number;
-  /** Returns the milliseconds of a clock that never steps back, from an arbitrary start. */
+  /** Returns the milliseconds since an arbitrary start, on a clock that never steps back. */
   monotonicMs(): number;
 }
 
@@ -77,5 +75,5 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 };
 
-/** Current time in whole epoch seconds, the precision in which the registry stores instants. */
+/** Returns the time in whole epoch seconds, the precision of instants in the registry. */
 export const nowSeconds = (clock: Clock): number => Math.floor(clock.now() / 1000);

@@ -1,6 +1,6 @@
 /**
- * Runs work in a thread if the work takes too long for the event loop. In the thread, a module serves tasks
- * by name, one at a time, and keeps its files open between tasks.
+ * Runs work in a thread, if the work takes too long for the event loop. In the thread, a module runs tasks by
+ * name, one at a time. Its files stay open between tasks.
  */
 import { getPriority, setPriority } from 'node:os';
 import { extname } from 'node:path';
@@ -9,7 +9,7 @@ import { RegistryError, type UnavailableReason } from '../values/errors.ts';
 
 /** Tasks by name. Inputs and results are copied between the threads. */
 interface Tasks {
-  // biome-ignore lint/suspicious/noExplicitAny: each takes what its caller gives it
+  // biome-ignore lint/suspicious/noExplicitAny: each task has another type of input
   readonly [name: string]: (input: any) => unknown;
 }
 
@@ -22,9 +22,9 @@ interface TaskRequest {
 interface TaskResponse {
   readonly id: number;
   readonly result?: unknown;
-  /** Error as thrown; the class of an error is lost in the transfer between threads. */
+  /** Error that was thrown. Between threads, an error loses its class and its own properties. */
   readonly error?: unknown;
-  /** Properties of a RegistryError, if the error is one. */
+  /** Properties of a RegistryError; absent for other errors. */
   readonly refused?: Pick<RegistryError, 'code' | 'retryAfterSeconds' | 'reason'>;
 }
 
@@ -38,9 +38,9 @@ interface TaskThreadOptions {
   readonly module: URL;
   /** Value copied to the module at its start. */
   readonly setup: unknown;
-  /** Maximum number of tasks that wait for the running task. */
+  /** Maximum number of tasks that wait while a task runs. */
   readonly maxWaiting: number;
-  /** Memory limits in MiB for young and old objects. The thread ends if old objects exceed their limit. */
+  /** Limits of V8's young and old generation. The thread ends if old objects exceed their limit. */
   readonly heap?: { readonly youngMib: number; readonly oldMib: number };
 }
 
@@ -48,10 +48,12 @@ const RETRY_AFTER_SECONDS = 2;
 const unavailable = (reason: UnavailableReason, detail: string): RegistryError =>
   new RegistryError('unavailable', detail, { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });
 
-/** Returns the URL of a sibling file, in a checkout or built. @param url `import.meta.url` of the caller */
+/** Returns the URL of a file in the folder of the caller. @param url `import.meta.url` of the caller */
 export const moduleBeside = (url: string, name: string): URL => new URL(`./${name}${extname(url)}`, url);
 
-/** Thread that starts with its first task, and again after a loss. Idle, it keeps no process running. */
+/**
+ * Starts the thread for the first task, and again if the thread ends. An idle thread lets the process exit.
+ */
 export class TaskThread<T extends Tasks> {
   private readonly options: TaskThreadOptions;
   private readonly waiting = new Map<number, Waiting>();
@@ -66,7 +68,7 @@ export class TaskThread<T extends Tasks> {
   /**
    * Runs a task after all earlier tasks.
    * @throws RegistryError (as a rejection) `unavailable` if too many tasks are waiting or the thread is
-   *   closed; otherwise the error of the task
+   * closed; the error of the task
    */
   run<Name extends keyof T & string>(
     name: Name,
@@ -128,9 +130,9 @@ export class TaskThread<T extends Tasks> {
 }
 
 /**
- * Serves the tasks of the thread that has loaded the calling module.
+ * Runs the tasks of this thread. Called by the module of the thread.
  * @param open receives the `setup` of the thread and may open files; an error ends the thread
- * @param isWaitedFor true if responses wait for the tasks, so that the thread keeps its priority
+ * @param isWaitedFor true for tasks that delay responses; otherwise the thread lowers its priority
  */
 export function serveTasks<Setup>(open: (setup: Setup) => Tasks, isWaitedFor = false): void {
   const port = parentPort;
@@ -155,16 +157,18 @@ export function serveTasks<Setup>(open: (setup: Setup) => Tasks, isWaitedFor = f
   });
 }
 
-/** Added niceness: when all processors are busy, the event loop gets three times the thread's time. */
+/**
+ * Added niceness. When all processors are busy, the event loop gets three times as much time as the thread.
+ */
 const NICER = 5;
 const NICEST = 19;
 
-/** Lowers the priority of this thread. Only Linux can do so for a thread instead of the process. */
+/** Lowers the priority of this thread, on Linux. On other systems, the entire process would be affected. */
 function yieldToOthers(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(Math.min(getPriority() + NICER, NICEST));
   } catch {
-    // A sandbox may refuse the change; the work continues anyway.
+    // A sandbox may refuse the change. The work then has the usual priority.
   }
 }

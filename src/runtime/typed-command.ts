@@ -1,8 +1,8 @@
-/** Commands in messages, as a user can type them where the program is installed. */
+/** Commands in messages, in the form in which a user can type them. */
 
 /**
- * Text that starts the program. `deploy/` sets REGISTRY_COMMAND in an installation; otherwise npm starts the
- * program from a checkout or from the built package.
+ * Text that starts the program. An installation sets REGISTRY_COMMAND (`deploy/`). Otherwise npm starts the
+ * program, from a checkout or from the built package.
  */
 const PROGRAM =
   process.env.REGISTRY_COMMAND ||
@@ -13,8 +13,8 @@ export const quoted = (text: string): string =>
   /^[A-Z0-9_./-]+$/i.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * @param command command with arguments, without the program
- * @param db registry for the command; undefined for the registry of the settings
+ * @param command name and arguments of the command, such as `keys list`
+ * @param db location of the registry; undefined for the location in the settings
  */
 export const typedCommand = (command: string, db?: string): string =>
   `${PROGRAM} ${command}${db === undefined ? '' : ` --db ${quoted(db)}`}`;

@@ -1,4 +1,4 @@
-/** Confirmation of actions by the user (docs/operating.md#commands). */
+/** Asks the user for confirmation (docs/operating.md#commands). */
 
 import type { Command } from 'commander';
 import type { Awaitable } from '../values/errors.ts';
@@ -16,7 +16,7 @@ export const addConfirmOptions = (command: Command): Command =>
     .option('--yes', 'do it without asking')
     .option('--dry-run', 'change nothing, and show what would be changed');
 
-/** Affirmative answers in each language; users expect `y` in all of them. */
+/** Affirmative answers by language. Users expect `y` in every language. */
 const YES: { readonly [language in Language]: readonly string[] } = {
   en: ['y', 'yes'],
   fr: ['y', 'o', 'oui'],
@@ -24,9 +24,8 @@ const YES: { readonly [language in Language]: readonly string[] } = {
 };
 
 /**
- * Asks the user at the terminal.
  * @param question text that ends with the possible answers
- * @returns true if the answer is yes; false if there is no terminal
+ * @returns false if the user cannot be asked
  */
 export async function asksYes(context: CliContext, question: Text, signal: AbortSignal): Promise<boolean> {
   const answer = await context.ask?.(`${translate(context, question)} `, signal);
@@ -34,10 +33,10 @@ export async function asksYes(context: CliContext, question: Text, signal: Abort
 }
 
 /**
- * Shows what would be done, and asks for confirmation.
- * @param show prints the preview; throws if the action would be refused
- * @returns the result of `show` that the user has confirmed; undefined with `--yes` or `--dry-run`
- * @throws CommandError with status 1 if the user declines, or without a terminal
+ * Shows a preview of a change, and asks for confirmation.
+ * @param show prints the preview; throws if the change would be refused
+ * @returns the result of `show`, which the user has confirmed; undefined with `--yes` or `--dry-run`
+ * @throws CommandError with status 1 if the user declines or cannot be asked
  */
 export async function confirm<Preview>(
   context: CliContext,
@@ -53,6 +52,6 @@ export async function confirm<Preview>(
   return preview;
 }
 
-/** Returns the error for a change that differs from the confirmed preview. */
+/** Returns the error for a change whose effect differs from the confirmed preview. */
 export const changedMeanwhile = () =>
   new CommandError(EXIT.refused, say('Nothing was changed: the registry has changed meanwhile. Try again.'));

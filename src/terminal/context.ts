@@ -1,4 +1,4 @@
-/** Dependencies of commands. Tests pass their own, and run commands without a separate process. */
+/** Dependencies of commands, which tests replace to run commands within the process of the test. */
 
 import type { AccessLedger } from '../access/access-ledger.ts';
 import type { Clock } from '../runtime/scheduler.ts';
@@ -11,7 +11,7 @@ import { say, type Text } from '../values/message.ts';
 /** Handles the error of a failed write. */
 export type OnLost = (error: NodeJS.ErrnoException) => void;
 
-/** Access record of the running command. */
+/** State of the access record of the running command. */
 export interface CommandAccess {
   readonly command: string;
   /** True once the command may print results. */
@@ -22,23 +22,24 @@ export interface CliContext {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   /**
-   * Writes results, for programs. A failed write makes the exit status 1 unless `onLost` handles the error.
-   * @returns a promise if the reader is slower than the command; await the promise before long output
+   * Writes results, for programs. After a failed write, the exit status is 1, unless `onLost` handles the
+   * error.
+   * @returns a promise if the reader is slower than the command, to await before further long output
    */
   out: (text: string, onLost?: OnLost) => Awaitable<void>;
   /** Writes progress, notes and errors, for people. */
   readonly err: (text: string) => void;
-  /** Standard error if it is a terminal, for a progress bar. */
+  /** Standard error, for a progress bar; undefined unless it is a terminal. */
   readonly terminal: NodeJS.WriteStream | undefined;
-  /** Sends messages to the parent process, such as the desk, which displays them. */
+  /** Sends a message to the parent process, such as progress for the desk. */
   readonly news?: ((news: object) => void) | undefined;
   openLedger?: (storage: Storage) => Promise<AccessLedger>;
-  /** Set by `--lang`; defaults to the language of `env`. */
+  /** Language of `--lang`; by default, that of `env`. */
   language?: Language;
   reading?: CommandAccess;
   /**
-   * Asks the user; undefined if there is neither a terminal nor a parent process. The answer is empty at the
-   * end of the input, at Ctrl-C, and when the signal is aborted.
+   * Asks the user. The answer is empty at the end of the input, after Ctrl-C, and when the signal is aborted.
+   * Undefined if there is neither a terminal nor a parent process.
    */
   readonly ask?: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
 }
@@ -47,18 +48,17 @@ export const languageFor = ({ language, env }: CliContext): Language => language
 
 export const translate = (context: CliContext, text: Text): string => inLanguage(text, languageFor(context));
 
-/** Prints a line to standard error, with national IDs hidden: even paths may contain them. */
+/** Prints a line to standard error. Hides national IDs, which even paths may contain. */
 export const tell = (context: CliContext, text: Text): void =>
   context.err(`${hideIdentityCards(translate(context, text))}\n`);
 
-/** Prints a line to standard output. */
 export const print = (context: CliContext, text: Text): void =>
   void context.out(`${translate(context, text)}\n`);
 
-/** Exit statuses (docs/operating.md#commands); `partly` means an incomplete access ledger. */
+/** Exit statuses (docs/operating.md#commands). `partly` stands for an incomplete access ledger. */
 export const EXIT = { done: 0, refused: 1, usage: 2, partly: 3, crashed: 4 } as const;
 
-/** Error that ends a command with an exit status. The message, unless empty, is printed to standard error. */
+/** Ends a command with an exit status. Unless the message is empty, it is printed to standard error. */
 export class CommandError extends Error {
   readonly exitCode: number;
 
@@ -71,7 +71,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Returns the error for a missing registry without `--create`. */
+/** Returns the error of a command that creates a registry only with `--create`. */
 export const noRegistryHere = ({ location }: { readonly location: string }): CommandError =>
   new CommandError(
     EXIT.usage,

@@ -1,7 +1,7 @@
-/** Writes a JSON document in pieces, at the speed of the reader, without holding lists in memory. */
+/** Writes a JSON document in pieces, at the speed of the reader. Long lists need not fit into memory. */
 import type { Awaitable } from '../values/errors.ts';
 
-/** Characters collected before each write: a write per item would be slow. */
+/** Number of characters to collect before a write. A write for each item would be slow. */
 const WRITE_CHARACTERS = 64 * 1024;
 
 type Items = Iterable<unknown> | AsyncIterable<unknown>;
@@ -25,9 +25,9 @@ export function createJsonWriter(out: (text: string) => Awaitable<void>) {
   }
 
   /**
-   * Appends a list, whose items and inner lists are iterated while they are written. After an error of an
-   * item, the JSON is still completed.
-   * @param indent indent of the items; without an indent, all items are on one line
+   * Appends a list. Items and inner lists are iterated while they are written. If an item throws, the JSON is
+   * still completed.
+   * @param indent indent of the items; by default, all items are on one line
    * @throws errors of the items
    */
   async function list(items: Items, indent?: string): Promise<void> {
@@ -41,7 +41,7 @@ export function createJsonWriter(out: (text: string) => Awaitable<void>) {
       return members(item);
     };
     try {
-      // A list may have millions of items: waits only if the reader is slower.
+      // A list may have millions of items, so this waits only if the reader is slower.
       if (Symbol.iterator in items)
         for (const item of items) {
           const waiting = writeItem(item);

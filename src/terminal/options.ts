@@ -7,7 +7,10 @@ import { findLanguage, LANGUAGES } from '../values/language.ts';
 import { parseNamedCode } from '../values/text.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 
-/** Splits comma-separated values. An empty value is an error: in `"$A,$B"`, a variable may not be set. */
+/**
+ * Splits comma-separated values. Refuses an empty value, because a script may pass a variable that is not
+ * set.
+ */
 export function split(text: string): string[] {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.includes('')) throw new InvalidArgumentError('A value between the commas is empty.');
@@ -24,13 +27,13 @@ export function accept<T>(value: T | FieldError): T {
   return value;
 }
 
-/** Collects comma-separated values and repetitions of an option, such as `--scope`. */
+/** Parses an option, such as `--scope`, with comma-separated values that may be repeated. */
 export const collectTexts = (text: string, before: readonly string[] = []): readonly string[] =>
   withNew(before, split(text));
 
 /**
  * Parses the code of a cooperative.
- * @throws CommandError; an error of commander would repeat the value, which may be a mistyped national ID
+ * @throws CommandError. An error of commander would contain the value, which may be a mistyped national ID.
  */
 export function parseCode(text: string): string {
   const code = parseNamedCode(text);
@@ -41,7 +44,7 @@ export function parseCode(text: string): string {
 export const collectCodes = (text: string, before: readonly string[] = []): readonly string[] =>
   withNew(before, split(text).map(parseCode));
 
-/** @param what kind of id and the command that lists ids, such as "a key, as `keys list`" */
+/** @param what kind of id, and the command that lists the ids, such as "a key, as `keys list`" */
 export const parseIdOf =
   (what: string) =>
   (text: string): number => {
@@ -52,22 +55,22 @@ export const parseIdOf =
 /** Parses `90s`, `30m`, `24h` or `7d` into seconds. */
 export const parseDuration = (text: string): number => accept(parseOverlap(text));
 
-// Values that commander must not parse: its errors repeat the value, which may be a mistyped national ID
-
-/** @throws CommandError with status 2 for a text that is not a national ID */
+/**
+ * Parses a national ID. Commander must not parse one, because its errors contain the value.
+ * @throws CommandError with status 2 for a text that is not a national ID
+ */
 export function readNumber(text: string): string {
   if (isIdentityCard(text)) return text;
   throw new CommandError(EXIT.usage, 'Expected national IDs of exactly 16 digits.');
 }
 
-// Empty values, which a script passes if a variable is not set
-
-/** An option of commander, with a property that its types lack: attributes of conflicting options. */
+/** An option of commander. Its types lack this property: the attributes of conflicting options. */
 type Conflicting = Option & { readonly conflictsWith?: readonly string[] };
 
 /**
- * Makes blank values an error, for all options and arguments of a command and its subcommands. A blank value
- * could otherwise mean a key without restrictions, or the default database.
+ * Makes blank values an error, for all options and arguments of a command and its subcommands. A script
+ * passes a blank value if a variable is not set. The value could then mean a key without restrictions, or the
+ * default database.
  */
 export function refuseEmptyValues(command: Command): void {
   for (const option of command.options) {
@@ -88,8 +91,8 @@ function refuseEmptyValue(target: Option | Argument, hint: string): void {
 }
 
 /**
- * Returns a hint for an option that a flag resets: `--any-ip` removes the addresses of `--allow-ip`, and
- * conflicts with that option.
+ * Returns a hint for an option whose stored values a flag removes. The flag conflicts with the option, as
+ * `--any-ip` does with `--allow-ip`.
  */
 function removalHint(command: Command, option: Option): string {
   const remover = command.options.find(
@@ -104,11 +107,11 @@ const HELP =
   'language of the messages for people: en, fr, rw; without it that of LC_ALL, LC_MESSAGES or LANG. No ' +
   'speaker has reviewed the French and the Kinyarwanda yet';
 
-/** True for commands with an action; `backup` and `import` have both an action and subcommands. */
+/** True for a command with an action. Some, such as `backup`, have an action and subcommands. */
 const runs = ({ commands, registeredArguments, options }: Command): boolean =>
   commands.length === 0 || registeredArguments.length + options.length > 0;
 
-/** Adds `--lang` to the program and to each command. Only the help of the program shows the option. */
+/** Adds `--lang` to the program and to each command. Only the help of the program mentions the option. */
 export function addLanguageOption(program: Command, context: CliContext): void {
   const setLanguage = (name: string): string => {
     const language = findLanguage(name);
@@ -125,7 +128,7 @@ export function addLanguageOption(program: Command, context: CliContext): void {
   addTo(program);
 }
 
-/** Returns the arguments without a leading `--lang`. */
+/** Removes `--lang` with its value from the start of the arguments. */
 export function withoutLanguage(args: readonly string[]): readonly string[] {
   const [first = ''] = args;
   if (first === '--lang') return args.slice(2);

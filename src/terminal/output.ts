@@ -1,8 +1,8 @@
-/** Formats output of commands: JSON for programs, tables and labelled lines for people. */
+/** Formats the output of commands: JSON for programs, and tables and labelled lines for people. */
 
 import { type Message, say } from '../values/message.ts';
 
-/** Formats one indented JSON document with a final line feed. */
+/** Formats an indented document with a final line feed. */
 export const formatJson = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
 
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -16,8 +16,8 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
 type Column<Row> = keyof Row | ((row: Row) => string | null);
 
 /**
- * Formats objects of a JSON document as a table.
- * @param columns columns by heading; columns without values are omitted
+ * Formats objects of a JSON document as a table. Omits columns without values.
+ * @param columns columns by heading
  */
 export function formatRows<Row extends object>(
   rows: readonly Row[],
@@ -39,18 +39,17 @@ export function formatFields(fields: readonly (readonly [label: string, value: s
   return fields.map(([label, value]) => `${label.padEnd(width)}${value}\n`).join('');
 }
 
-/** Returns a note about a created registry, for standard error: the path may be mistyped. */
+/** Returns the note of a command that created a registry. Its path may be mistyped. */
 export const newRegistryNote = ({ location }: { readonly location: string }): Message =>
   say('Created a new, empty registry at {location}.', { location });
 
-/** Returns a note for standard error about a dry run without a registry. */
 export const noRegistryNote = ({ location }: { readonly location: string }): Message =>
   say('There is no registry at {location} yet: this dry run compares with an empty one.', { location });
 
 /** Maximum number of line numbers shown in a note or warning. */
 export const SHOWN_LINES = 5;
 
-/** @param first line numbers to show, of `count` lines */
+/** @param first line numbers to show @param count number of all lines */
 export function describeLines(first: readonly number[], count: number): Message {
   const rest = count - first.length;
   const lines = first.join(', ');
@@ -59,9 +58,7 @@ export function describeLines(first: readonly number[], count: number): Message 
     : say('{count|line|lines} {lines}', { count, lines });
 }
 
-// Amounts of data
-
-/** Formats bytes with at most three digits before the decimal point: `5.2 MB`. */
+/** Formats bytes with at most three digits before the decimal point, such as `5.2 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let power = 0;

@@ -1,4 +1,4 @@
-/** Checks the paths in command lines, and writes files for their owner only. */
+/** Checks the paths in command lines, and writes files that only their owner can read. */
 import {
   closeSync,
   existsSync,
@@ -29,7 +29,7 @@ export function assertFolder(path: string, message: Text): void {
 /** @throws CommandError `usage` if the folder of the file is missing or inaccessible */
 export function assertFolderOf(path: string): void {
   const folder = dirname(path);
-  // The unresolved path: for `.`, the system then checks the permission of the user.
+  // Not the resolved path: for `.`, the user need not have access to the parent folders.
   find(folder, say('There is no folder {path}.', { path: resolve(folder) }));
 }
 
@@ -46,13 +46,13 @@ function find(path: string, missing: Text): Stats {
 /** Rules for a path that a command writes to. */
 interface PlaceRules {
   readonly storage: Storage;
-  /** Alternative that the error suggests, such as `another file for --out`. */
+  /** Suggestion in errors, such as `another file for --out`. */
   readonly instead: string;
-  /** Alternative that the error suggests if the path is not a file. */
+  /** Suggestion in the error for a path that is not a file; by default, `instead`. */
   readonly insteadOfFolder?: string;
-  /** Input files, and the reason in the error for such a path. */
+  /** Input files, which must not be replaced. `are` is the reason in the error. */
   readonly inputs?: { readonly paths: readonly string[]; readonly are: string };
-  /** Condition for replacing an existing file; without a condition, no file is replaced. */
+  /** Condition for replacing an existing file. Without a condition, no file is replaced. */
   readonly replaces?: { readonly kind: string; readonly accepts: (path: string) => Awaitable<boolean> };
 }
 
@@ -73,7 +73,7 @@ export async function assertPlace(
 }
 
 /**
- * Runs file-system work, and converts errors of the operating system.
+ * Runs work, and converts errors of the operating system.
  * @param toError receives the code of the error, such as `ENOSPC`
  */
 export async function refusing<T>(
@@ -88,7 +88,7 @@ export async function refusing<T>(
   }
 }
 
-/** Runs work that reads a path of the user. @throws CommandError `usage` if the system refuses access */
+/** Runs work that reads a path of the user. @throws CommandError `usage` for errors of the system */
 export const reading = <T>(path: string, work: () => Awaitable<T>): Promise<T> =>
   refusing(
     (code) =>
@@ -99,12 +99,12 @@ export const reading = <T>(path: string, work: () => Awaitable<T>): Promise<T> =
     work,
   );
 
-/** Removes an open file, unless another command has replaced it meanwhile. */
+/** Removes an open file, unless another command has replaced the file. */
 export function removeOwn(path: string, descriptor: number): void {
   if (leadsTo(path, descriptor)) rmSync(path, { force: true });
 }
 
-/** @throws an error like the system's `EEXIST` if another command has replaced an open file meanwhile */
+/** @throws an error like the system's `EEXIST` if another command has replaced the open file */
 export function assertOwn(path: string, descriptor: number): void {
   if (leadsTo(path, descriptor)) return;
   const message = `EEXIST: another command has replaced ${path}`;
@@ -118,8 +118,8 @@ function leadsTo(path: string, descriptor: number): boolean {
 }
 
 /**
- * Writes a file for its owner only, or no file at all.
- * @throws CommandError `refused`, as for a full disk, or if another command has begun to write the file
+ * Writes a file that only its owner can read. After an error, no file exists.
+ * @throws CommandError `refused`, for example if the disk is full, or if another command writes the same file
  */
 export async function writePrivately(
   path: string,
@@ -144,7 +144,7 @@ export async function writePrivately(
   }
 }
 
-/** Suffix of an incomplete file: the remains of a killed export must not look like a complete file. */
+/** Suffix of an incomplete file. A killed export must not leave a file that looks complete. */
 const INCOMPLETE = '.part';
 
 export const refused = (path: string) => (code: string) =>

@@ -1,14 +1,12 @@
-/** Progress bar on a terminal. */
-
 import { SingleBar } from 'cli-progress';
 import type { CliContext } from './context.ts';
 
-/** Draws nothing if standard error is not a terminal. */
+/** Creates a progress bar for standard error. Draws nothing unless standard error is a terminal. */
 export function createProgressBar({ terminal }: CliContext) {
   let bar: SingleBar | undefined;
   let current: string | undefined;
 
-  /** Clears the bar and shows the cursor. Must be called before printing, and at the end of the command. */
+  /** Clears the bar and shows the cursor. Must be called before the command prints or ends. */
   function stop(): void {
     bar?.stop();
     bar = undefined;
@@ -16,7 +14,7 @@ export function createProgressBar({ terminal }: CliContext) {
 
   return {
     stop,
-    /** @param name name of the file; another name starts another bar */
+    /** @param name name of the file. A new name starts a new bar. */
     update(name: string, done: number, total: number): void {
       if (terminal === undefined) return;
       if (current !== name) {

@@ -1,4 +1,7 @@
-/** Records a command's access to personal data before it is printed (docs/ledger.md#recorded-data). */
+/**
+ * Records the access of a command to personal data, before the data is printed
+ * (docs/ledger.md#recorded-data).
+ */
 
 import type { Command } from 'commander';
 import { accessByUser, type Subject } from '../access/access-ledger.ts';
@@ -8,27 +11,27 @@ import { FIELD_GROUPS, type FieldGroup } from '../values/declared-fields.ts';
 import { type CliContext, type CommandAccess, CommandError, EXIT } from './context.ts';
 import type { Run } from './run.ts';
 
-/** Field groups in short lists of members: names and codes. */
+/** Field groups of names and codes, as in lists of members. */
 export const NAMES: readonly FieldGroup[] = ['identity'];
 /** Field groups of a membership without deliveries, loans and savings. */
 export const MEMBER_GROUPS: readonly FieldGroup[] = ['identity', 'contact'];
 
 interface ShownAccess extends Subject {
   readonly fields: readonly FieldGroup[];
-  /** True for an access to the ledger itself, which is recorded even without a person. */
+  /** True for an access to the ledger, which is recorded even if no person is shown. */
   readonly isOfLedger?: true;
 }
 
 /**
- * Records the access to the persons that the command shows next.
- * @throws CommandError with status 1 if the access cannot be recorded: nothing may be shown
+ * Records the access to the persons that the command is about to show.
+ * @throws CommandError with status 1 if the access cannot be recorded. The command must then show nothing.
  */
 export async function recordAccess(run: Run, { fields, isOfLedger, ...subject }: ShownAccess): Promise<void> {
   const { reading, config, storage, clock, user, openLedger } = run;
   if (reading === undefined || openLedger === undefined) throw new Error('No command runs.');
   const { identityCards = [], memberIds = [], all } = subject;
   const namesSomebody = identityCards.length > 0 || memberIds.length > 0 || all !== undefined;
-  // The command reports a missing registry.
+  // Without a registry, the command reports an error and shows nothing.
   if (config.accessLedger && (namesSomebody || isOfLedger === true) && storage.exists()) {
     const ledger = await openLedger(storage);
     try {
@@ -44,24 +47,24 @@ export async function recordAccess(run: Run, { fields, isOfLedger, ...subject }:
   recordNobody(run);
 }
 
-/** Allows the command to print, because it shows no persons. */
+/** Allows the command to print results, because they show no persons. */
 export function recordNobody({ reading }: CliContext): void {
   if (reading !== undefined) reading.isRecorded = true;
 }
 
-/** Records an access to all persons, for results about many or unidentified persons. */
+/** Records an access to all persons, if the results show many persons or persons without a national ID. */
 export async function recordAll(run: Run, fields: readonly FieldGroup[] = FIELD_GROUPS): Promise<void> {
   const sequence = sequenceOf(run.storage);
   const all = { asOfSequence: sequence?.lastSequence ?? 0, cooperativeIds: null };
   await recordAccess(run, { all, fields });
 }
 
-// Guard of results: a command that may show personal data prints nothing before its access is in the ledger
+// Guard of results: a command that may show personal data cannot print before its access is in the ledger
 // (docs/ledger.md#recorded-data).
 
 const SHOWING_NOBODY = new WeakSet<Command>();
 
-/** Declares that a command, without its subcommands, shows no personal data. */
+/** Declares that a command shows no personal data. Does not apply to its subcommands. */
 export function showingNobody(command: Command): Command {
   SHOWING_NOBODY.add(command);
   return command;
@@ -69,14 +72,11 @@ export function showingNobody(command: Command): Command {
 
 export const showsNobody = (command: Command): boolean => SHOWING_NOBODY.has(command);
 
-/** Returns the full name of a command, such as `keys list`. */
+/** Returns the name of a command with those of its parents, such as `keys list`. */
 const wordsOf = (command: Command): string =>
   command.parent === null ? '' : `${wordsOf(command.parent)} ${command.name()}`.trim();
 
-/**
- * Prevents a command from printing results before its access is recorded.
- * @throws Error (when the command prints) without a record
- */
+/** Makes `context.out` throw until the access of the command is recorded. */
 export function guardResults(context: CliContext, command: Command): void {
   const reading: CommandAccess = { command: wordsOf(command), isRecorded: showsNobody(command) };
   const { out } = context;

@@ -10,7 +10,7 @@ import type { CliContext } from './context.ts';
 import { formatJson } from './output.ts';
 import { configOf, openConfiguredStorage, type PrintOptions } from './settings.ts';
 
-/** Returns the name recorded with changes: `root` or, with an operator, `N. N. (root)`. */
+/** Returns the name to record with changes, such as `root` or, with an operator, `N. N. (root)`. */
 export const describeUser = ({ operator }: Config): string =>
   operator === undefined ? systemUser() : `${operator} (${systemUser()})`;
 
@@ -19,11 +19,11 @@ export interface Run<Options = PrintOptions> extends CliContext {
   readonly config: Config;
   readonly storage: Storage;
   readonly zone: TimeZone;
-  /** Epoch seconds of the command's start. */
+  /** Epoch seconds of the start of the command. */
   readonly now: number;
-  /** Name recorded with changes (`describeUser`). */
+  /** Name to record with changes (`describeUser`). */
   readonly user: string;
-  /** Prints the document with `--json`, otherwise the text. */
+  /** Prints the document if the option `--json` is set; otherwise prints the text. */
   show(document: unknown, text: string): void;
 }
 
@@ -38,8 +38,8 @@ export const acting =
     work: (run: Run<Options>, ...args: Arguments) => Awaitable<void>,
   ) =>
   async (...args: unknown[]): Promise<void> => {
-    // Commander passes the arguments, the options and the command. If a parent such as `backup` has the same
-    // option, commander assigns the value to the parent.
+    // Commander passes the arguments, then the options and the command. These options are not used: if a
+    // parent command, such as `backup`, has the same option, commander assigns the value to the parent.
     const options = (args.at(-1) as Command).optsWithGlobals<Options>();
     await work(startRun(context, options), ...(args.slice(0, -2) as Arguments));
   };
@@ -58,7 +58,7 @@ function startRun<Options extends PrintOptions>(context: CliContext, options: Op
   };
 }
 
-/** Runs work with a store, and closes the store even after an error. */
+/** Runs work, and closes the store afterwards, even after an error. */
 export async function withStore<S extends { close(): void }, T>(
   store: S,
   work: (store: S) => Awaitable<T>,

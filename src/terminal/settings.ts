@@ -1,14 +1,14 @@
 /** Command-line options that override settings, and the list of settings in `--help`. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Config, readConfig, SETTINGS, type Setting, type SettingName } from '../runtime/config.ts';
 import { type Clock, Scheduler } from '../runtime/scheduler.ts';
 import type { CommitMeasure, EndOfIteration } from '../sqlite/group-commit.ts';
 import { timeZoneOf } from '../sqlite/registry-facts.ts';
 import { Storage } from '../sqlite/storage.ts';
-import { FieldError } from '../values/errors.ts';
 import type { CliContext } from './context.ts';
+import { accept } from './options.ts';
 
-/** Parsed options that override settings. */
+/** Options that override settings. */
 export interface SettingOptions {
   readonly db?: string;
   readonly host?: string;
@@ -16,17 +16,16 @@ export interface SettingOptions {
   readonly as?: string;
 }
 
-/** Removes Markdown, which terminals do not render. */
+/** Removes backquotes, which terminals do not render as code. */
 const plain = (text: string): string => text.replaceAll('`', '');
 
 const OPTIONS = Object.entries<Setting>(SETTINGS).flatMap(([name, { option, help, parse, isPersonal }]) => {
   if (option === undefined) return [];
   const create = () =>
     new Option(option, `${plain(help)} (overrides ${name})`).argParser((text: string) => {
-      // Personal values are parsed later: an error of commander would repeat the value.
+      // `configOf` parses personal values, because an error of commander would contain the value.
       if (isPersonal === true) return text;
-      const value = parse(text.trim());
-      if (value instanceof FieldError) throw new InvalidArgumentError(value.message);
+      accept(parse(text.trim()));
       return text;
     });
   return [{ name: name as SettingName, attribute: create().attributeName() as keyof SettingOptions, create }];
@@ -41,12 +40,12 @@ export interface PrintOptions extends SettingOptions {
   readonly json?: true;
 }
 
-/** Adds `--db`, `--json`, and the options of the named settings. */
+/** Adds `--db`, `--json`, and the options of the settings `names`. */
 export const addPrintOptions = (command: Command, ...names: readonly SettingName[]): Command =>
   addSettingOptions(command, 'REGISTRY_DB', ...names).option('--json', 'print one JSON document');
 
 /**
- * Returns the configuration of a command from its options, the environment and the defaults, in this order.
+ * Returns the configuration of a command. Options override the environment, which overrides the defaults.
  * @throws ConfigError with a line for each invalid setting
  */
 export function configOf(context: CliContext, options: SettingOptions): Config {
@@ -64,9 +63,7 @@ export function settingsHelp(): string {
     .join('');
 }
 
-// Storage, as configured
-
-/** @param scheduler scheduler of the service; commands omit it */
+/** @param scheduler scheduler of the service; commands need none */
 export const openConfiguredStorage = (
   config: Pick<Config, 'storage' | 'zone'> & { readonly isZoneSet?: boolean },
   clock: Clock,

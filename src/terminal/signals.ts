@@ -1,10 +1,10 @@
-/** Ends commands on SIGTERM or SIGINT, and explains errors of listening on a port. */
+/** Ends commands after SIGTERM or SIGINT, and explains errors of listening on a port. */
 
 import type { SocketAddress } from '../runtime/config.ts';
 import type { Awaitable } from '../values/errors.ts';
 import { CommandError, EXIT } from './context.ts';
 
-/** Resolves at the first signal, for `serve` and `desk`. A second signal ends the process at once. */
+/** Resolves after a first signal. A second signal ends the process at once. */
 export function stopSignal(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isStopping = false;
@@ -18,7 +18,8 @@ export function stopSignal(): Promise<void> {
 }
 
 /**
- * Runs work that a signal aborts before the next step. A second signal ends the process at once.
+ * Runs work. SIGTERM or SIGINT aborts the `AbortSignal` of the work. A second signal ends the process at
+ * once.
  * @param interrupted creates the reason of the abort
  */
 export async function interruptible<T>(
@@ -35,15 +36,14 @@ export async function interruptible<T>(
   }
 }
 
-// Errors of listening on a port
-
-interface ListeningPlace extends SocketAddress {
-  /** Name of the option or setting for the port. */
-  readonly setting: string;
-}
-
-/** Explains an error of listening to the operator, and returns other errors unchanged. */
-export function toListenError(error: unknown, { host, port, setting }: ListeningPlace): unknown {
+/**
+ * Returns an explanation for the operator; other errors are returned unchanged.
+ * @param setting name of the option or setting for the port
+ */
+export function toListenError(
+  error: unknown,
+  { host, port, setting }: SocketAddress & { readonly setting: string },
+): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return new CommandError(EXIT.refused, `Port ${port} is in use. Choose another one with ${setting}.`);

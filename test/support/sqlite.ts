@@ -1,17 +1,14 @@
 /** White-box access to the SQLite engine, for tests that look at its files or hold its locks. */
 import { SqliteError } from 'better-sqlite3';
 import { type ApiKeysOptions, openApiKeys } from '../../src/access/api-key-store.ts';
-import {
-  openSqliteRegistry,
-  type RegistryStore,
-  type SqliteRegistry,
-  type SqliteRegistryOptions,
-} from '../../src/open-registry.ts';
+import { openRegistry, type RegistryStore, type SqliteRegistry } from '../../src/open-registry.ts';
+import type { Search } from '../../src/registry/name-search.ts';
 import { createReadModelFormat } from '../../src/registry/stores/read-model.ts';
 import { Scheduler } from '../../src/runtime/scheduler.ts';
 import type { Connection } from '../../src/sqlite/connection.ts';
 import { MEMBER_COUNTS, sizeSql } from '../../src/sqlite/counts.ts';
 import { type OpenOptions, openDatabase } from '../../src/sqlite/open-database.ts';
+import { Storage } from '../../src/sqlite/storage.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 
 export type { ApiKeyStore } from '../../src/access/api-key-store.ts';
@@ -26,9 +23,21 @@ export { SqliteError };
 /** How stores opened by hand show what they keep. */
 export const FORMAT = createReadModelFormat(KIGALI);
 
+interface StoreOptions {
+  readonly monotonicMs?: () => number;
+  readonly search?: Search;
+  readonly freeBytes?: () => number;
+}
+
 /** A registry store with its connection. */
-export const openStore = (file: string, more: Partial<SqliteRegistryOptions> = {}) =>
-  openSqliteRegistry({ file, monotonicMs: () => 0, scheduler: new Scheduler(), format: FORMAT, ...more });
+export function openStore(file: string, { monotonicMs = () => 0, search, freeBytes }: StoreOptions = {}) {
+  const clock = { monotonicMs };
+  return openRegistry(
+    new Storage(file, { clock, scheduler: new Scheduler(), zone: KIGALI }),
+    search,
+    freeBytes,
+  );
+}
 
 export const openKeyStore = (file: string, more: Partial<ApiKeysOptions> = {}) =>
   openApiKeys(file, { waitMs: 0, create: true, scheduler: new Scheduler(), ...more });

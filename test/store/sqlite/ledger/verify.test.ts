@@ -11,7 +11,7 @@ import { openLedgerReader } from '../../../../src/ledger/ledger-reader.ts';
 import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';
 import { openCommandLedger, readLedgerStatus } from '../../../../src/ledger/open-ledger.ts';
 import { NOON } from '../../../support/app.ts';
-import { openStore } from '../../../support/sqlite.ts';
+import { openFile, REGISTRY_SCHEMA } from '../../../support/sqlite.ts';
 import {
   allEntries,
   findReceipt,
@@ -273,7 +273,7 @@ test('readings of another registry that was at the location do not count', async
   const place = ledgerPlace(context);
   await place.openLedger().record([reading()]);
   edit(place.ledgerFile, "UPDATE ledger_part SET registry = 'f000000000000000000000000000000f'");
-  await openStore(place.databaseFile).close();
+  openFile(place.databaseFile, { create: true, schema: REGISTRY_SCHEMA }).close();
   const [receipt = ''] = await place.openLedger().record([reading()]);
   assert.deepEqual(
     allEntries(place).map((entry) => entry.receipt),

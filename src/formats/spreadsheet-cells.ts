@@ -5,16 +5,19 @@
 
 import { say, type Text } from '../values/message.ts';
 
-/** Maximum length of a cell, including spaces. Longer cells count as empty: no valid value is as long. */
+/** Maximum length of a cell with spaces around the text. No valid value is longer. */
 export const MAX_CELL_CHARACTERS = 1_000;
 
-/** Returns a trimmed cell; empty if it is too long. @param place -1 if the file lacks the column */
+/** Returns a trimmed cell; empty for a cell that is too long. @param place -1 if the file lacks the column */
 export function trimmedCell(cells: readonly string[], place: number): string {
   const cell = cells[place] ?? '';
   return cell.length > MAX_CELL_CHARACTERS ? '' : cell.trim();
 }
 
-/** Returns the text in a cell; empty without a value. @param place -1 if the file lacks the column */
+/**
+ * Returns the unwrapped text of a cell; empty without a value.
+ * @param place -1 if the file lacks the column
+ */
 export function valueIn(cells: readonly string[], place: number): string {
   const text = unwrapText(trimmedCell(cells, place));
   return isEmptyWord(text) || isErrorText(text) ? '' : text;
@@ -27,13 +30,12 @@ const ERROR = new RegExp(
   'i',
 );
 
-/** True for the text of a formula error, such as `#REF!`. */
 export function isErrorText(text: string): boolean {
   const first = text.charCodeAt(0);
   return (first === 0x23 || first === 0x45) && ERROR.test(text);
 }
 
-/** @param text the cell's text; replaced by `#?` in the message unless it is a known error */
+/** @param text text of the cell; the message shows `#?` unless the text is a known error */
 export const cellError = (text: string): Text =>
   say('This cell shows {error}, the error of a formula. Correct the formula in the spreadsheet.', {
     error: isErrorText(text) ? text : '#?',
@@ -52,21 +54,21 @@ const APOSTROPHE_TEXT = /^'(?=[0-9+=-])/;
 /** True for a cell such as `="0042"`, which marks its content as text. */
 export const isFormulaText = (cell: string): boolean => FORMULA_TEXT.test(cell);
 
-/** Removes `="…"` from around a text, or an apostrophe before digits. Returns any other cell unchanged. */
+/** Removes `="…"` around a text, or an apostrophe before a digit or sign. Returns other cells unchanged. */
 export function unwrapText(cell: string): string {
   const formula = FORMULA_TEXT.exec(cell)?.[1];
   if (formula !== undefined) return formula.replaceAll('""', '"').trim();
   return APOSTROPHE_TEXT.test(cell) ? cell.slice(1).trim() : cell;
 }
 
-/** False for most cells by their first character; true if `isEmptyWord` or `unwrapText` may apply. */
+/** False if neither `isEmptyWord` nor `unwrapText` can apply. Tests only the first character. */
 export function mayBeSpecial(cell: string): boolean {
   const first = cell.charCodeAt(0);
   // Apostrophe and minus sort before the digits. The rest are the equals sign, N, n and dashes.
   return first < 0x30 || first === 0x3d || first === 0x4e || first === 0x6e || first > 0x2000;
 }
 
-/** Returns a cell that an import reads as this text. Most texts need no wrapping. */
+/** Returns a cell that an import reads as this text. Wraps the text only if necessary. */
 export const asTextCell = (text: string): string =>
   isErrorText(text) || (mayBeSpecial(text) && (isEmptyWord(text) || unwrapText(text) !== text))
     ? `="${text.replaceAll('"', '""')}"`

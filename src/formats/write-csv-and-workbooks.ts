@@ -1,10 +1,10 @@
-/** Writes rows to an Excel workbook, as a stream of chunks, and formats rows of CSV files. */
+/** Writes rows to Excel workbooks, and formats rows of CSV files. */
 
 import type { ColumnDef } from 'hucre/xlsx';
 import { DAY_SECONDS } from '../values/date-time.ts';
 import { asTextCell } from './spreadsheet-cells.ts';
 
-/** Maximum number of rows, so that people can still work with the workbook. */
+/** Maximum number of rows with which people can still work in a spreadsheet. */
 export const MOST_WORKBOOK_ROWS = 100_000;
 
 export const WORKBOOK_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -25,24 +25,19 @@ export const WIDTHS: { readonly [type in CellType]: number } = {
   instant: 20,
 };
 
-/**
- * Day 0 of workbook dates, in days since 1970. Dates before 1 March 1900 (day 61) stay text, because programs
- * disagree about their serial numbers.
- */
+/** Day 0 of the dates in workbooks, in days since 1970. */
 const DAY_ZERO = -25_569;
+/** Serial number of 1 March 1900. Programs disagree about the serial numbers of earlier dates. */
 const FIRST_DAY = 61;
 
-/**
- * Converts a date or date-time to a workbook's serial number, without a change of time zone. Dates that have
- * no reliable serial number stay text.
- */
+/** Converts a date or date-time to its serial number in workbooks. Dates before `FIRST_DAY` stay text. */
 function toSerial(text: string): Cell {
   const days =
     Date.parse(`${text.slice(0, 19)}Z`.replace(/^(.{10})Z$/, '$1')) / 1000 / DAY_SECONDS - DAY_ZERO;
   return days < FIRST_DAY ? text : days;
 }
 
-/** Escapes texts such as `_x0041_`, which workbooks read as A, and characters that XML cannot contain. */
+/** Escapes texts such as `_x0041_`, which programs read as A, and characters that XML cannot contain. */
 const asWorkbookText = (text: string): string =>
   text
     .replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_')
@@ -54,7 +49,7 @@ export function toCell(type: CellType, text: string | null): Cell {
   return type === 'text' ? asWorkbookText(asTextCell(text)) : toSerial(text);
 }
 
-/** Writes a workbook with one sheet, whose heading row stays visible. */
+/** Returns a stream of a workbook with one sheet. The row of headings stays visible when people scroll. */
 export async function writeSheet(name: string, columns: ColumnDef[], rows: Iterable<Cell[]>) {
   const { writeXlsxStream } = await import('hucre/xlsx');
   return writeXlsxStream(rows, { name, columns, freezePane: { rows: 1 } });
@@ -74,12 +69,11 @@ export function sheetOf(name: string, headings: readonly string[], rows: readonl
 
 // Rows of CSV files
 
-/** Formats a row with commas and a line end. */
 export const formatCsvRow = (cells: readonly string[]): string => formatRow(cells, ',');
 
-/** Formats a row with a line end. Quotes cells that contain a separator, a quote or a line end. */
-export const formatRow = (cells: readonly string[], separator: string): string =>
-  `${cells.map((cell) => formatCell(cell, separator)).join(separator)}\n`;
-
-const formatCell = (cell: string, separator: string): string =>
-  /[",;\r\n]/.test(cell) || cell.includes(separator) ? `"${cell.replaceAll('"', '""')}"` : cell;
+/** Formats a row with a line end. Quotes the cells that contain a separator, a quote or a line end. */
+export function formatRow(cells: readonly string[], separator: string): string {
+  const isQuoted = (cell: string) => /[",;\r\n]/.test(cell) || cell.includes(separator);
+  const quoted = cells.map((cell) => (isQuoted(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
+  return `${quoted.join(separator)}\n`;
+}

@@ -3,36 +3,37 @@ import { SAME_AS_LINE } from '../files/records.ts';
 
 export interface Check {
   readonly column: string;
-  /** SELECT of `line, message` for faulty rows `r`; may use the ids of `resolved_references`. */
+  /** SELECT of the line and message of each faulty row. */
   readonly sql: string;
-  /** Column that the file must have for this check to run. */
+  /** Column without which a file is not checked. */
   readonly onlyWith?: string;
 }
 
 /** Returns a text as an SQL literal. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** Returns SQL that builds a message in the format of `pack`. @param values SQL for the placeholders */
+/** Returns SQL for a message in the format of `pack`. @param values SQL expressions for the placeholders */
 export const saying = (template: string, values: { readonly [place: string]: string }): string => {
   const places = Object.entries(values).map(([place, value]) => `${quoted(place)}, ${value}`);
   return `${quoted(template)} || char(10) || json_object(${places.join(', ')})`;
 };
 
 /**
- * Subquery of faulty groups: rows with equal values in `columns`, each group with its first line.
+ * Returns a subquery of faulty groups, with the first line of each. A group has equal values in `columns`.
  * @param isFaulty SQL condition on a group
+ * @param required columns that have a value in all rows of a group
  */
 const repeated = (columns: readonly string[], isFaulty: string, required = columns): string =>
   `(SELECT ${columns.join(', ')}, min(line) AS first FROM staging.rows
     WHERE ${required.map((name) => `${name} IS NOT NULL`).join(' AND ')}
     GROUP BY ${columns.join(', ')} HAVING ${isFaulty}) AS d`;
-// The plus makes SQLite build an index on the columns instead of scanning the later lines for each group.
+// Because of the plus, SQLite builds an index on the columns and need not scan the later lines of each group.
 const laterIn = (columns: readonly string[]): string =>
   `${columns.map((name) => `r.${name} = d.${name}`).join(' AND ')} AND +r.line > d.first`;
 
 const FIRST = { line: 'd.first' };
 
-/** Refuses rows that have the same values in these columns as an earlier row. */
+/** Refuses a row that has the same values in `columns` as an earlier row. */
 export const twice = (column: string, columns: readonly string[]): Check => ({
   column,
   sql: `SELECT r.line, ${saying(SAME_AS_LINE, FIRST)} FROM ${repeated(columns, 'count(*) > 1')}
@@ -40,8 +41,8 @@ export const twice = (column: string, columns: readonly string[]): Check => ({
 });
 
 /**
- * Refuses rows that have the same values in `columns` as an earlier row but another value in `other`. Rows
- * without a value in `other` are not compared.
+ * Refuses a row that has the same values in `columns` as an earlier row, but a different value in `other`.
+ * Rows without a value in `other` are not compared.
  */
 export const shared = (
   column: string,
@@ -56,23 +57,31 @@ export const shared = (
         CROSS JOIN staging.rows r ON ${laterIn(columns)} AND r.${other} <> f.${other}`,
 });
 
-/** Refuses rows that meet a condition. @param from further tables, joined to `p` and `r` */
-export const where = (column: string, message: string, condition: string, from = ''): Check => ({
-  column,
-  sql: `SELECT p.line, ${quoted(message)}
-        FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line ${from}
-        WHERE ${condition}`,
-});
+/** FROM clause: each staged row `r` with the ids `p` of the stored rows that it refers to. */
+export const ROWS = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
 /**
- * Refuses rows with a code or reference that does not exist.
- * @param message has the placeholder `code` for the code or reference
- * @param hidden message if the code must not be shown
+ * Refuses the rows that meet a condition.
+ * @param message SQL expression for the message
+ * @param from JOINs of further tables
  */
-export const unknown = (column: string, message: string, hidden: string, condition: string): Check => ({
+export const refusing = (column: string, message: string, condition: string, from = ''): Check => ({
   column,
-  sql: `SELECT p.line,
-          iif(may_show(r.${column}), ${saying(message, { code: `r.${column}` })}, ${quoted(hidden)})
-        FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
-        WHERE r.${column} IS NOT NULL AND ${condition}`,
+  sql: `SELECT p.line, ${message} FROM ${ROWS} ${from} WHERE ${condition}`,
 });
+
+/** Refuses the rows that meet a condition. @param from JOINs of further tables */
+export const where = (column: string, message: string, condition: string, from?: string): Check =>
+  refusing(column, quoted(message), condition, from);
+
+/**
+ * Refuses the rows with a code or reference that does not exist.
+ * @param message message with the placeholder `code` for the code or reference
+ * @param hidden message if the code or reference must not be shown
+ */
+export const unknown = (column: string, message: string, hidden: string, condition: string): Check =>
+  refusing(
+    column,
+    `iif(may_show(r.${column}), ${saying(message, { code: `r.${column}` })}, ${quoted(hidden)})`,
+    `r.${column} IS NOT NULL AND ${condition}`,
+  );

@@ -1,20 +1,20 @@
-/** Compares names and numbers to find a person registered under two national IDs. */
+/** Compares names and numbers of members, to find persons with two national IDs. */
 
 import { countTypos } from '../../values/search-words-and-typos.ts';
 
-/** Maximum size of a group, with one phone or with one name and date of birth, that may be a family. */
+/** Maximum size of a family with one phone, or with one name and date of birth. */
 export const CROWD = 20;
 
 type Comparison = 'same' | 'near' | 'different' | undefined;
 
-/** Compares two numbers or dates of equal length: `near` means one typo apart. */
+/** Compares two numbers or dates of equal length. Returns `near` for a difference of one typo. */
 export const compareDigits = (one: string | null, other: string | null): Comparison => {
   if (one === null || other === null) return undefined;
   if (one === other) return 'same';
   return countTypos(one, other, 1) <= 1 ? 'near' : 'different';
 };
 
-/** Values of a member that are compared with those of another member with the same name and phone. */
+/** Values that are compared for two members with the same name and phone. */
 export interface MemberOfFile {
   /** Cooperative code. */
   readonly cooperative: string;
@@ -24,7 +24,7 @@ export interface MemberOfFile {
 
 /**
  * True if two members with the same name and phone are probably one person with a mistyped national ID.
- * Different dates of birth rule this out, unless the cooperative is the same.
+ * Members of two cooperatives with different dates of birth are two persons.
  */
 export function isMistyped(one: MemberOfFile, other: MemberOfFile): boolean {
   const different = [...one.identityCard].filter((digit, place) => digit !== other.identityCard[place]);
@@ -37,7 +37,7 @@ export function isMistyped(one: MemberOfFile, other: MemberOfFile): boolean {
 
 // Comparison of names, which ignores case, accents and apostrophes
 
-/** Matches most names, which have no accents to remove. */
+/** Matches names without accents, which are most names. */
 const ASCII = /^[\x20-\x7e]*$/;
 const MARKS = /\p{M}+/gu;
 const APOSTROPHES = /['’ʼ`]/g;
@@ -47,13 +47,13 @@ const fold = (name: string): string =>
   (ASCII.test(name) ? name : name.normalize('NFKD').replace(MARKS, '')).toLowerCase();
 export const lettersOf = (text: string): string[] => text.match(LETTERS) ?? [];
 
-/** Returns the words of a name, with initials and numbers, in lower case without accents. */
+/** Returns the words of a name, including initials and numbers, in lower case without accents. */
 export const wordsOf = (name: string): string[] => fold(name).replace(APOSTROPHES, '').match(WORD) ?? [];
 
-/** Returns a key that is equal for names with the same words; the name itself if it has no words. */
+/** Returns a key that is equal for names with the same words. For a name without words, returns the name. */
 export const nameKeyOf = (name: string): string => wordsOf(name).sort().join(' ') || name;
 
-/** True if two names have a word of at least two letters in common, regardless of case and accents. */
+/** True if two names have a word of at least two letters in common. Ignores case and accents. */
 export function haveCommonWord(one: string, other: string): boolean {
   const words = new Set(lettersOf(fold(one)));
   return lettersOf(fold(other)).some((word) => words.has(word));

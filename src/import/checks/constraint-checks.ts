@@ -1,8 +1,8 @@
-/** SQL checks of a staged file: references, and uniqueness in the file and among stored rows. */
+/** SQL checks of a staged file: references to stored rows, and uniqueness in the file and the registry. */
 
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { IS_ANOTHER_BALANCE } from '../staging/targets.ts';
-import { type Check, quoted, shared, twice, unknown, where } from './check-statements.ts';
+import { type Check, quoted, ROWS, shared, twice, unknown, where } from './check-statements.ts';
 import { entryOfAnother } from './equal-entries.ts';
 import { KNOWN_LOAN_ID, PAYMENT_CHECKS } from './payment-checks.ts';
 
@@ -23,11 +23,11 @@ const OPENING_BALANCE: Check = {
   onlyWith: 'paid_amount',
 };
 
-/** SQL condition: `k`, a member of an earlier file in the same dry run, is the member of row `r`. */
+/** SQL condition: the row `r` names the member `k`, who is from an earlier file of the same dry run. */
 const KNOWN_MEMBER = 'k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code';
 const IS_MEMBER_UNKNOWN = `p.cooperative_id IS NOT NULL AND p.member_id IS NULL
   AND p.line NOT IN (SELECT line FROM staging.erased_rows)`;
-/** Checks of an entry's member. Rows with only a national ID already have the member code filled in. */
+/** Checks of an entry's member. The code of a member who is named only by national ID is already set. */
 const MEMBER: readonly Check[] = [
   unknown(
     'member_code',
@@ -86,8 +86,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
       'member_code',
       'Another member of the cooperative has this code in a file before this one.',
       'k.identity_card <> r.identity_card',
-      `CROSS JOIN staging.known_members k
-         ON k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code`,
+      `CROSS JOIN staging.known_members k ON ${KNOWN_MEMBER}`,
     ),
   ],
   production: [
@@ -145,7 +144,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
 const ALL_END_IN_ZERO =
   'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. ' +
   'Format the column as text and enter them again, or import them with --accept-trailing-zero.';
-/** Minimum number of national IDs for this check: all of a smaller number may end in 0 by chance. */
+/** Minimum number of national IDs for this check. Fewer national IDs may all end in 0 by chance. */
 const TRAILING_ZERO_ROWS = 20;
 
 /**
@@ -160,11 +159,11 @@ export const TRAILING_ZERO: Check = {
         WHERE cards >= ${TRAILING_ZERO_ROWS} AND others = 0`,
 };
 
-// In a dry run, a cooperative or member of an earlier file has no id yet: -1 replaces the id.
+// In a dry run, a cooperative or member of an earlier file has the id -1, because it is not stored.
 const cooperativeId = `coalesce(c.id,
   (SELECT -1 FROM staging.known_cooperatives WHERE code = r.cooperative_code))`;
-// In a dry run, an earlier file may give a member another code. SQLite evaluates EXISTS only once, and skips
-// the search if there is no earlier file, the usual case.
+// In a dry run, an earlier file may give a stored member another code. SQLite evaluates EXISTS only once.
+// Usually there is no earlier file, and SQLite skips the search.
 const memberId = `coalesce(
   iif((SELECT EXISTS (SELECT 1 FROM staging.known_members)), (SELECT o.id FROM staging.known_members k
      CROSS JOIN main.members o ON o.cooperative_id = c.id AND o.identity_card = k.identity_card
@@ -176,7 +175,7 @@ const WITH_MEMBER = `${STAGED}
 const byReference = (table: string): string =>
   `(SELECT t.id FROM main.${table} t WHERE t.cooperative_id = c.id AND t.reference = r.reference)`;
 
-/** SELECTs of the stored rows that each staged row refers to, and of the row that it updates. */
+/** SELECTs of the stored rows that each row updates or refers to: a row of `resolved_references`. */
 export const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
   cooperatives: `SELECT r.line, (SELECT id FROM main.cooperatives WHERE code = r.code), NULL, NULL, NULL, NULL
     FROM staging.rows r`,
@@ -197,13 +196,14 @@ export const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
 };
 
 /**
- * Resolves a row with a new national ID to the member who has its code, whose ID the import then updates. The
- * row stays unresolved, and a check refuses it, if the file also has the old ID. If the new ID belongs to
- * another member of the cooperative, the row is resolved to that member already, and refused for its code.
+ * Resolves a row with a new national ID to the member who has the row's code. The import then updates this
+ * member's ID. If the file also contains the old ID, the row stays unresolved, and a check refuses it. If
+ * the new ID belongs to another member of the cooperative, the row is already resolved to this other member,
+ * and a check refuses the row's code.
  */
 export const CHANGED_NUMBERS = `DELETE FROM staging.code_holders;
   INSERT INTO staging.code_holders (line, member_id)
-    SELECT p.line, m.id FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+    SELECT p.line, m.id FROM ${ROWS}
     CROSS JOIN main.members m ON m.cooperative_id = p.cooperative_id AND m.member_code = r.member_code
     WHERE m.identity_card <> r.identity_card;
   UPDATE staging.resolved_references AS p SET id = h.member_id

@@ -1,7 +1,7 @@
 /**
- * Matches rows that have no reference with stored entries of the same member and values. Each stored entry
- * matches one row, so two equal rows are two entries. Names and codes of members and cooperatives are not
- * compared (docs/import-reference.md#entries-without-a-reference).
+ * Matches rows without a reference with stored entries that have the same member and values
+ * (docs/import-reference.md#entries-without-a-reference). Each stored entry matches only one row, so two
+ * equal rows are two entries.
  */
 
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
@@ -12,13 +12,13 @@ import { TARGETS } from '../staging/targets.ts';
 import { type Check, where } from './check-statements.ts';
 
 interface Entries {
-  /** Column with the owner's id, in `resolved_references` and in the table of entries. */
+  /** Column with the id of the owner, in `resolved_references` and in the table of entries. */
   readonly owner: 'member_id' | 'account_id';
-  /** File columns that distinguish an owner's entries; only those that an index covers. */
+  /** File columns that distinguish the entries of an owner. An index covers them. */
   readonly values: readonly string[];
-  /** SQL expression for the member id of an entry `t`. */
+  /** SQL expression for the member of an entry `t`. */
   readonly member: string;
-  /** Noun for the entry in the message that refuses a row imported for another member. */
+  /** Noun for an entry in messages. */
   readonly name: string;
 }
 
@@ -37,7 +37,7 @@ const ENTRIES: { readonly [kind in ImportKind]?: Entries } = {
   },
 };
 
-/** SQL condition: the stored entry `t` has the same values as the row. */
+/** Returns an SQL condition: the stored entry `t` has the same values as the row. */
 const isEqual = (kind: ImportKind, values: readonly string[], row: string): string =>
   TARGETS[kind].columns
     .filter(({ from }) => values.includes(from))
@@ -45,16 +45,15 @@ const isEqual = (kind: ImportKind, values: readonly string[], row: string): stri
     .join(' AND ');
 
 /**
- * Matches rows that have no reference with stored entries. A row imported before with the same content has
- * the same derived reference, and matches that entry if its member is still the same.
+ * Matches rows without a reference with stored entries. A row that was imported before is already resolved by
+ * its derived reference. Undoes this if the stored entry belongs to another member.
  */
 export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   const entries = ENTRIES[kind];
   db.exec('DELETE FROM staging.entries_of_others; DELETE FROM staging.unmatched');
   if (entries === undefined || hasDerived !== true) return;
   stageUnmatched(db, kind, entries);
-  // Corrected rejects are matched by original file: they must not match entries of the other rows of that
-  // file.
+  // Each original file is matched separately: corrected rejects must not match its accepted rows.
   const origins = db.values<string>('SELECT DISTINCT origin FROM staging.unmatched');
   for (const origin of origins) {
     stageTakenEntries(db, kind, origin);
@@ -62,7 +61,7 @@ export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   }
 }
 
-/** Stages the rows whose derived reference matches no stored entry of their member, but whose values may. */
+/** Stages the rows whose derived reference is not stored for their member, but whose values are. */
 function stageUnmatched(db: Connection, kind: ImportKind, { owner, values, member }: Entries): void {
   const { table } = TARGETS[kind];
   db.exec(`INSERT INTO staging.entries_of_others (line)
@@ -83,7 +82,7 @@ const EQUAL = 'owner, first, second, third';
 const place = (order: string): string =>
   `row_number() OVER (PARTITION BY ${EQUAL} ORDER BY ${order}) AS place`;
 
-/** Matches the rows of one original file, one to one, with equal entries that match no other row. */
+/** Matches each row of an original file with one equal entry that no other row matches. */
 function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries, origin: string): void {
   db.run(
     `UPDATE staging.resolved_references AS p SET id = found.id FROM (
@@ -102,11 +101,11 @@ function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries,
   );
 }
 
-/** SQL expression for the last id of the range of taken entries that may include the entry `t`. */
+/** SQL expression for the last id in the range of taken entries that may include the entry `t`; 0 if none. */
 const LAST_TAKEN = `coalesce((SELECT last_row FROM staging.taken_entries WHERE first_row <= t.id
   ORDER BY first_row DESC LIMIT 1), 0)`;
 
-/** Stages the entries of the accepted rows of the original files, as ranges of ids. */
+/** Stages the entries of accepted rows of the original files, as ranges of ids. */
 function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): void {
   db.exec('DELETE FROM staging.taken_entries');
   if (origin === '') return;
@@ -130,7 +129,7 @@ function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): vo
   );
 }
 
-/** Records the stored entries that accepted rows matched, for the later import of the refused rows. */
+/** Records the stored entries that rows of an import matched, for a later import of its corrected rejects. */
 export const keepRepeatedRows = (db: Connection, operationId: number): void =>
   void db.run(
     `INSERT INTO main.repeated_rows (operation_id, first_row, last_row)

@@ -1,13 +1,14 @@
 import type { Connection } from '../../sqlite/connection.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
-import type { ImportWarning } from '../import-warnings.ts';
+import { type ImportWarning, WARNINGS } from '../import-warnings.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
+import { ROWS } from './check-statements.ts';
 import { stageNames } from './ledger-of-another-cooperative.ts';
-import { IDENTITY_COLUMNS, STOPPING_KINDS, WARNING_STATEMENTS } from './warning-statements.ts';
+import { IDENTITY_COLUMNS, WARNING_STATEMENTS } from './warning-statements.ts';
 
 const LINES_AT_ONCE = 1_000;
 
-/** Stages the warnings about a file. The rows must be staged and compared with stored rows before. */
+/** Stages the warnings about a file. Must be called after its rows are compared with stored rows. */
 export function findWarnings(scope: FileScope): void {
   const { db, kind, columns } = scope;
   if (kind === 'members') findElsewhere(db);
@@ -23,11 +24,14 @@ export function findWarnings(scope: FileScope): void {
   }
 }
 
-/** True if a warning after `lastId` stops the file and no earlier warning has the same kind and line. */
+const STOPPING = Object.entries(WARNINGS)
+  .flatMap(([kind, { stops }]) => (stops ? `'${kind}'` : []))
+  .join(', ');
+
+/** True if a warning after `lastId` stops the file, and no earlier warning has the same kind and line. */
 export function hasNewStops(db: Connection, lastId: number): boolean {
-  const stopping = STOPPING_KINDS.map((kind) => `'${kind}'`).join(', ');
   const row = db.row(
-    `SELECT 1 FROM staging.warnings n WHERE n.id > @lastId AND n.kind IN (${stopping}) AND NOT EXISTS
+    `SELECT 1 FROM staging.warnings n WHERE n.id > @lastId AND n.kind IN (${STOPPING}) AND NOT EXISTS
        (SELECT 1 FROM staging.warnings w WHERE w.id <= @lastId AND w.kind = n.kind AND w.line = n.line)`,
     { lastId },
   );
@@ -37,25 +41,27 @@ export function hasNewStops(db: Connection, lastId: number): boolean {
 export const lastWarning = (db: Connection): number =>
   db.value<number>('SELECT coalesce(max(id), 0) FROM staging.warnings');
 
-/** Stages rows that name a member of another cooperative and are new or change an identity or code. */
+/**
+ * Stages the rows with the national ID of a member of another cooperative. Skips rows that change neither the
+ * identity nor the code of a stored member.
+ */
 function findElsewhere(db: Connection): void {
   db.exec('DELETE FROM staging.elsewhere');
   if (!db.has('main.members')) return;
   db.exec(`INSERT INTO staging.elsewhere (line, member_id)
-    SELECT p.line, m.id FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+    SELECT p.line, m.id FROM ${ROWS}
     CROSS JOIN main.members m ON m.identity_card = r.identity_card
     WHERE m.cooperative_id <> p.cooperative_id AND (p.id IS NULL OR p.line IN
       (SELECT line FROM staging.changes WHERE "column" IN (${IDENTITY_COLUMNS}, 'member_code')))`);
 }
 
-/** @param assertCurrent throws if the staged rows are outdated; called before lines are read */
 export function listWarnings({ db, kind, assertCurrent }: FileScope): ImportWarning[] {
   const warnings = db.rows<{ kind: ImportWarning['kind']; detail: string; rows: number }>(
     'SELECT kind, detail, count(*) AS rows FROM staging.warnings GROUP BY 1, 2 ORDER BY min(id)',
   );
   return warnings.map((warning) => ({
     kind: warning.kind,
-    stops: STOPPING_KINDS.includes(warning.kind),
+    stops: WARNINGS[warning.kind].stops,
     message:
       (WARNING_STATEMENTS[kind] ?? [])
         .find((statement) => statement.kind === warning.kind)

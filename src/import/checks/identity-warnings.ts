@@ -1,23 +1,26 @@
 /**
  * Warnings about national IDs.
  *
- * Members with equal names and phones whose national IDs differ in exactly one digit are probably one person
- * with a mistyped ID. Case, accents and word order of names are ignored. Members of two cooperatives are not
- * compared if their dates of birth differ. New rows, and rows that change a name or phone, are compared with
- * each other and with stored members. Groups larger than a family are skipped.
+ * Members with equal names and phones, whose national IDs differ in exactly one digit, are probably one
+ * person with a mistyped ID. New rows, and rows that change a name or phone, are compared with each other
+ * and with stored members. Case, accents and word order of names are ignored. Groups larger than a family
+ * are skipped.
  *
- * A national ID may also contradict its row: digits 2 to 5 are the year of birth, and digit 6 is the sex (8
- * male, 7 female; data/README.md). This is only a hint, because the date of birth may be a guess.
+ * A national ID may also contradict the other values of its row. Digits 2 to 5 are the year of birth, and
+ * digit 6 is the sex: 8 for male, 7 for female (data/README.md). The ID may still be right, because a date
+ * of birth may be a guess.
  */
 
-import type { Connection } from '../../sqlite/connection.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
-import { saying } from './check-statements.ts';
+import { ROWS, saying } from './check-statements.ts';
 import { CROWD, isMistyped, type MemberOfFile, nameKeyOf } from './compare-people.ts';
 
 const CHANGED = `SELECT line FROM staging.changes WHERE "column" IN ('full_name', 'mobile')`;
 
-/** @returns undefined unless two members share a phone and one is new or changes name or phone */
+/**
+ * Returns a SELECT of the lines of members whose national ID is probably mistyped.
+ * @returns undefined if there is no such member
+ */
 export function lookalikesSql({ db, columns }: FileScope): string | undefined {
   const isChanged = db.has(`(${CHANGED})`);
   if (!columns.has('mobile') && !isChanged) return undefined;
@@ -26,16 +29,20 @@ export function lookalikesSql({ db, columns }: FileScope): string | undefined {
   /** Returns SQL for the member's value after the import. */
   const cellOf = (column: string) => (columns.has(column) ? `r.${column}` : `t.${column}`);
   const mobile = cellOf('mobile');
-  const from = `staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
-    LEFT JOIN main.members t ON t.id = p.id WHERE ${isCandidate} AND ${mobile} IS NOT NULL`;
-  // Stored members whose name and phone stay as they are.
+  const from = `${ROWS} LEFT JOIN main.members t ON t.id = p.id
+    WHERE ${isCandidate} AND ${mobile} IS NOT NULL`;
+  // Stored members whose name and phone the file does not change.
   const stored = (phones: string) => `main.members m WHERE m.mobile IN (${phones})
     AND m.id NOT IN (SELECT row_id FROM staging.changes WHERE "column" IN ('full_name', 'mobile'))`;
   const newPhones = `SELECT ${phoneOf(mobile)} AS phone, CAST(r.identity_card AS INTEGER) AS card
     FROM ${from}`;
   const storedPhones = `SELECT ${phoneOf('m.mobile')}, CAST(m.identity_card AS INTEGER)
     FROM ${stored(`SELECT ${mobile} FROM ${from}`)}`;
-  findSharedPhones(db, db.has('main.members') ? `${newPhones} UNION ALL ${storedPhones}` : newPhones);
+  const phones = db.has('main.members') ? `${newPhones} UNION ALL ${storedPhones}` : newPhones;
+  // Only members with a phone that occurs with several national IDs are compared.
+  db.exec(`DELETE FROM staging.shared_phones;
+    INSERT INTO staging.shared_phones SELECT phone FROM (${phones}) GROUP BY 1
+      HAVING min(card) <> max(card)`);
   if (!db.has('staging.shared_phones')) return undefined;
   const pool = db.rows<Pooled>(`SELECT p.line, r.cooperative_code AS cooperative, ${mobile} AS mobile,
       r.identity_card AS identityCard, coalesce(r.full_name, t.full_name) AS fullName,
@@ -55,7 +62,7 @@ interface Pooled extends MemberOfFile {
   readonly fullName: string;
 }
 
-/** Returns lines of members whose national ID is probably another member's with one mistyped digit. */
+/** Returns the lines of members whose national ID is probably mistyped. */
 function findMistyped(pool: readonly Pooled[]): number[] {
   const alike = Map.groupBy(pool, ({ mobile, fullName }) => `${mobile} ${nameKeyOf(fullName)}`);
   return [...alike.values()].flatMap((group) => {
@@ -67,20 +74,14 @@ function findMistyped(pool: readonly Pooled[]): number[] {
   });
 }
 
-/** Converts a phone number to an SQL integer, which SQLite sorts faster than text. */
+/** Returns SQL for a phone number as an integer, which SQLite sorts faster than a text. */
 const phoneOf = (mobile: string): string => `CAST(substr(${mobile}, 2) AS INTEGER)`;
-
-/** Stages phones that occur with several national IDs. Only members with these few phones are compared. */
-const findSharedPhones = (db: Connection, phones: string): void =>
-  db.exec(`DELETE FROM staging.shared_phones;
-    INSERT INTO staging.shared_phones SELECT phone FROM (${phones}) GROUP BY 1
-      HAVING min(card) <> max(card)`);
 
 /** Maximum number of members named in a message. */
 const NAMED = 5;
 const LONG_DIGITS = `*${'[0-9]'.repeat(6)}*`;
 
-/** SQL expression for a member in a message: the codes, or the line if the code may be personal data. */
+/** SQL expression that names a member in a message: by code, or by line if the code may be personal data. */
 const MEMBER = `iif(length(member_code) > 32 OR member_code GLOB '${LONG_DIGITS}', 'line ' || line,
   cooperative_code || '/' || member_code)`;
 
@@ -99,7 +100,7 @@ export function contradictedCardsSql({ columns }: FileScope): string | undefined
 const OTHER_YEAR = '{n|# national ID contradicts|# national IDs contradict} the year of birth: {members}.';
 const OTHER_GENDER = '{n|# national ID contradicts|# national IDs contradict} the gender: {members}.';
 
-/** Skips national IDs with a first digit other than 1 to 3, because they are invalid. */
+/** Skips national IDs with a first digit other than 1 to 3, which are invalid and get another warning. */
 const selectContradicted = (message: string, condition: string): string => `SELECT line, detail FROM (WITH
   found AS MATERIALIZED (SELECT line, cooperative_code, member_code FROM staging.rows
     WHERE ${condition} AND identity_card >= '1' AND identity_card < '4'),

@@ -1,7 +1,7 @@
 /**
- * Detects a ledger imported for the wrong cooperative (docs/import-reference.md#warnings). Member codes
- * cannot show this, because most cooperatives number their members 1, 2, 3. Only new rows and rows that
- * change an entry are examined.
+ * Detects a ledger that is imported for the wrong cooperative (docs/import-reference.md#warnings). Member
+ * codes do not show this, because most cooperatives number their members 1, 2, 3. Rows that neither add nor
+ * change an entry are not examined.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';
@@ -17,11 +17,11 @@ import {
   memberOfRow,
   UTC,
 } from '../staging/staging-tables.ts';
-import { quoted, saying } from './check-statements.ts';
+import { quoted, ROWS, saying } from './check-statements.ts';
 
-/** Minimum number of people, rows or different amounts for a share to be meaningful. */
+/** Minimum number of people, rows or different amounts for a warning. Fewer may be chance. */
 export const FEWEST = 3;
-/** Number of rows or names in the sample that selects other cooperatives for a full comparison. */
+/** Number of rows or names in a sample. A sample selects the cooperatives for a full comparison. */
 const SAMPLED = 20;
 
 const OTHER_NAMES =
@@ -42,7 +42,7 @@ const SAME_ENTRIES_IMPORTED =
 /** SQL condition: the row `p` is new or changes its stored entry. */
 const IS_WRITTEN = '(p.id IS NULL OR p.line IN (SELECT line FROM staging.changes))';
 
-/** Returns SELECTs of `line, detail`, or undefined. `stageNames` must run before. */
+/** Returns a SELECT of `line, detail`, or undefined. Must be called after `stageNames`. */
 export function otherCooperativeSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
   if (!isLedger(kind) || !db.has(`staging.resolved_references p WHERE ${IS_WRITTEN}`)) return undefined;
@@ -54,7 +54,7 @@ export function otherCooperativeSql(scope: FileScope): string | undefined {
   return selects.length === 0 ? undefined : selects.join('\nUNION ALL ');
 }
 
-/** Stages the distinct names that new and changed rows give to each member. */
+/** Stages the distinct names that new and changed rows have for each member. */
 export function stageNames({ db, kind, columns }: FileScope): void {
   db.exec('DELETE FROM staging.names');
   if (!isLedger(kind) || !columns.has('full_name')) return;
@@ -68,18 +68,18 @@ export function stageNames({ db, kind, columns }: FileScope): void {
     WHERE ${isName('n.name')} AND ${isName('m.full_name')}`);
 }
 
-/** SELECT of new and changed rows whose name differs from the member's, with the cooperative's id. */
+/** Returns a SELECT of new and changed rows that have another name than the stored member. */
 const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperative_id
   FROM staging.resolved_references p
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
-/** SELECT of cooperatives in which at least half, and three, of the members in the file have other names. */
+/** SELECT of cooperatives with other names in the file for at least half, and three, of the named members. */
 const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
 
-/** SQL expression for the cooperative whose members with the same codes have most of the names. */
+/** SQL expression for the other cooperative that uses most of the file's names for the same member codes. */
 const NAMED_ELSEWHERE = `(WITH x AS MATERIALIZED (SELECT o.member_code, n.name FROM staging.names n
     CROSS JOIN main.members o ON o.id = n.member_id
     WHERE n.cooperative_id = s.cooperative_id AND n.differs LIMIT ${SAMPLED})
@@ -97,8 +97,8 @@ const otherNamesSql = (kind: LedgerKind): string => `SELECT * FROM (WITH d AS MA
   CROSS JOIN (${differingNames(kind)}) l ON l.cooperative_id = d.cooperative_id)`;
 
 /**
- * SELECT of rows whose name differs from the member's. Skips the cooperatives of `OF_OTHER_NAMES`, because
- * those get the warning about the wrong cooperative.
+ * Returns a SELECT of rows that have another name than the stored member. Skips the cooperatives of
+ * `OF_OTHER_NAMES`, which get the warning about the wrong cooperative.
  */
 export const otherNameSql = ({ kind }: FileScope): string | undefined =>
   isLedger(kind)
@@ -107,9 +107,8 @@ export const otherNameSql = ({ kind }: FileScope): string | undefined =>
     : undefined;
 
 /**
- * Stages a warning if national IDs in refused rows belong to another cooperative: at least half of the people
- * in the file, and at least three, are members of the same other cooperative. Must run before the refused
- * rows are removed.
+ * Stages a warning if at least half, and three, of the people in the file are not members of its cooperative,
+ * but of one other. Their rows have faults, so this must be called before refused rows are removed.
  */
 export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
   if (!isLedger(kind) || !columns.has('identity_card')) return;
@@ -132,7 +131,7 @@ export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
     ORDER BY e.line`);
 }
 
-/** SELECT of rows, if a file with the same bytes was imported before as entries of another cooperative. */
+/** Returns a SELECT of new and changed rows if the same bytes were imported for another cooperative. */
 function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
   const earlier = db.row<{ id: number; code: string }>(
     `SELECT o.id, c.code FROM ${OF_SAME_BYTES}
@@ -145,14 +144,16 @@ function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
   );
   if (earlier === undefined) return undefined;
   const same = saying(SAME_FILE, { code: quoted(earlier.code), id: `${earlier.id}` });
-  return `SELECT line, ${same}
-    FROM staging.resolved_references p WHERE ${IS_WRITTEN}`;
+  return `SELECT line, ${same} FROM staging.resolved_references p WHERE ${IS_WRITTEN}`;
 }
 
 /** SQL condition for a loan by start date, because cooperatives number their loans differently. */
 const LOAN_OF_DAY = 't.loan_start_date IS r.loan_start_date';
 
-/** JOIN of other cooperatives' entries `t` that equal a row. @param isOther condition on the id */
+/**
+ * Returns a JOIN of entries `t` of other cooperatives that equal a row.
+ * @param isOther returns an SQL condition on the id of the other cooperative
+ */
 function storedElsewhere(
   { columns, zone = UTC }: FileScope,
   kind: LedgerKind,
@@ -180,32 +181,33 @@ function storedElsewhere(
   }
 }
 
-const ROWS = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
+/** WITH clause: `sample` has lines spread evenly over the file, `sizes` their number for each cooperative. */
+export const WITH_SAMPLE = `WITH
+  ends AS (SELECT min(line) AS first, max(line) AS last FROM staging.resolved_references),
+  sample AS MATERIALIZED (SELECT DISTINCT (SELECT line FROM staging.resolved_references
+      WHERE line >= first + (last - first) * value / ${SAMPLED} ORDER BY line LIMIT 1) AS line
+    FROM ends CROSS JOIN json_each('[${Array.from({ length: SAMPLED + 1 }, (_, i) => i).join()}]')),
+  sizes AS (SELECT p.cooperative_id, count(*) AS rows
+    FROM sample s CROSS JOIN staging.resolved_references p ON p.line = s.line GROUP BY 1)`;
 
-/** SELECT of a sample of lines, spread evenly over the file. */
-export const SAMPLE = `WITH ends AS
-    (SELECT min(line) AS first, max(line) AS last FROM staging.resolved_references)
-  SELECT DISTINCT (SELECT line FROM staging.resolved_references
-    WHERE line >= first + (last - first) * value / ${SAMPLED} ORDER BY line LIMIT 1) AS line
-  FROM ends CROSS JOIN json_each('[${Array.from({ length: SAMPLED + 1 }, (_, i) => i).join()}]')`;
+/** SQL condition: the group has at least half of the sampled rows `r` of its cooperative. */
+export const IS_HALF_OF_SAMPLE = `2 * count(DISTINCT r.line) >=
+  (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`;
 
-/** Finds, for each cooperative in the file, others that have at least half of its sampled rows. */
+/** Finds the other cooperatives that have at least half of the sampled rows of a cooperative in the file. */
 function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; other: number }[] {
   return scope.db.rows<{ own: number; other: number }>(
-    `WITH sample AS MATERIALIZED (${SAMPLE}), sizes AS (SELECT p.cooperative_id, count(*) AS rows
-         FROM sample s CROSS JOIN staging.resolved_references p ON p.line = s.line GROUP BY 1)
-       SELECT p.cooperative_id AS own, t.cooperative_id AS other FROM sample s
+    `${WITH_SAMPLE} SELECT p.cooperative_id AS own, t.cooperative_id AS other FROM sample s
        CROSS JOIN staging.resolved_references p ON p.line = s.line AND ${IS_WRITTEN}
        CROSS JOIN staging.rows r ON r.line = p.line
        ${storedElsewhere(scope, kind, (id) => `${id} <> p.cooperative_id`)}
-       GROUP BY 1, 2 HAVING 2 * count(DISTINCT r.line) >=
-         (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`,
+       GROUP BY 1, 2 HAVING ${IS_HALF_OF_SAMPLE}`,
   );
 }
 
 /**
- * SELECT of new and changed rows that equal entries of another cooperative, if they are at least nine tenths
- * of the rows for a cooperative.
+ * Returns a SELECT of new and changed rows that equal entries of another cooperative, if these are at least
+ * nine tenths of the file's rows for a cooperative.
  */
 function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined {
   const { db } = scope;

@@ -1,6 +1,6 @@
 /**
- * Finds and removes missing rows: rows that a replaced import created and that the newer version of its file
- * no longer contains (docs/import-reference.md#a-newer-version-of-a-file).
+ * Finds and removes missing rows: rows that a replaced import created, but that the newer version of its file
+ * does not contain (docs/import-reference.md#a-newer-version-of-a-file).
  */
 
 import {
@@ -29,7 +29,7 @@ const REMOVED =
 /** Maximum number of rows named in the message that refuses a replacement. */
 const LISTED = 3;
 
-/** SELECT of the ids of rows created by an import or by any earlier import that it replaced. */
+/** Returns a SELECT of the ids of rows that an import created, or an earlier import that it replaced. */
 const rowsOf = (id: number, entity: ChangedEntity): string => `WITH RECURSIVE versions (id) AS (SELECT ${id}
     UNION SELECT f.replaces FROM versions v CROSS JOIN main.imported_files f ON f.operation_id = v.id
     WHERE f.replaces IS NOT NULL)
@@ -37,13 +37,14 @@ const rowsOf = (id: number, entity: ChangedEntity): string => `WITH RECURSIVE ve
   CROSS JOIN main.created_rows w ON w.operation_id = v.id AND w.entity = '${entity}'
   CROSS JOIN main.${tableOf(entity).table} t ON t.id BETWEEN w.first_row AND w.last_row`;
 
+/** Returns an SQL condition: the file has rows of this cooperative. */
 const ofFile = (cooperative: string): string => `${cooperative} IN
   (SELECT cooperative_id FROM staging.resolved_references WHERE cooperative_id IS NOT NULL)`;
 
 /**
- * Stages the missing rows. Must run after the file's rows have been matched to stored rows. Rows of erased
- * persons, and of cooperatives that the file does not name, stay. A refused replacement becomes a fault of
- * the file.
+ * Stages the missing rows, or a fault if the file cannot replace the import. Must be called after the rows of
+ * the file are matched with stored rows. Skips rows of erased persons, and of cooperatives that the file does
+ * not name.
  */
 export function findMissing({ db, kind, replaces }: FileScope): void {
   if (replaces === undefined) return;
@@ -66,7 +67,7 @@ function refuseReplacement(db: Connection, kind: ImportKind, id: number): string
   return undefined;
 }
 
-/** SQL condition: the stored row `t` belongs to an erased person. Such rows stay for the sums. */
+/** Returns an SQL condition: the stored row `t` is of an erased person. These rows stay for statistics. */
 const isOfErased = (kind: ImportKind): string => `EXISTS (SELECT 1 FROM main.members m
   WHERE m.id = ${isLedger(kind) ? memberSql(kind, 't') : 't.id'} AND m.status = '${ERASED_STATUS}')`;
 
@@ -82,7 +83,7 @@ function stageMissing(db: Connection, kind: ImportKind, id: number): string | un
     if (cooperative?.isOfFile === 0)
       return `Import ${id} is of ${cooperative.code}, of which this file has no rows.`;
   }
-  // Faulty rows may match no stored row, so nothing counts as missing; the file is refused anyway.
+  // Faulty rows may match no stored row, so too many rows would be missing. The file is refused anyway.
   if (db.has("staging.faults WHERE refuses = 'row'")) return undefined;
   const isMeant =
     kind === 'cooperatives' ? 'true' : `${ofFile('t.cooperative_id')} AND NOT ${isOfErased(kind)}`;
@@ -110,8 +111,8 @@ function describeBlockers(id: number, count: number, blockers: readonly UndoBloc
 }
 
 /**
- * Unlinks a row from the entry with its reference if the replaced import gave the entry to another member or
- * loan: the entry is removed, and the row becomes a new entry. Entries of erased persons stay.
+ * Makes a row a new entry if the replaced import gave the entry with its reference to another member or loan.
+ * The old entry is then missing and removed. Skips entries of erased persons.
  */
 export function separateOwners({ db, kind, replaces }: FileScope): void {
   if (replaces === undefined || !isLedger(kind)) return;
@@ -123,12 +124,12 @@ export function separateOwners({ db, kind, replaces }: FileScope): void {
         AND t.id IN (${rowsOf(replaces, kind)}))`);
 }
 
-/** Removes the missing rows. Must run in the caller's transaction, before the file's rows are written. */
+/** Removes the missing rows. Must be called in the transaction of the import, before its rows are written. */
 export function removeMissing({ db, kind, replaces }: FileScope, by: Recording): void {
   if (replaces !== undefined && isLedger(kind)) remove(db, kind, 'SELECT id FROM staging.missing', by);
 }
 
-/** Removes the replaced import's accounts without transactions. Must run after the file is written. */
+/** Removes accounts of the replaced import without transactions. Must be called after the writes. */
 export function removeEmptied({ db, kind, replaces }: FileScope, by: Recording): void {
   if (replaces === undefined || kind !== 'savings') return;
   const emptied = `SELECT a.id FROM (${rowsOf(replaces, 'accounts')}) a
@@ -146,7 +147,7 @@ function remove(db: Connection, entity: ChangedEntity, ids: string, by: Recordin
   keepRemovedId(db, table, last);
 }
 
-/** Adds the members of missing rows to the touched members, because their entries change too. */
+/** Stages the members of missing rows as touched, because their entries change too. */
 export function addMembersOfMissing({ db, kind }: FileScope): void {
   if (!isLedger(kind)) return;
   db.exec(`INSERT OR IGNORE INTO staging.touched_members (id)
@@ -154,7 +155,7 @@ export function addMembersOfMissing({ db, kind }: FileScope): void {
     CROSS JOIN main.${tableOf(kind).table} t ON t.id = x.id`);
 }
 
-/** Returns a SELECT of `line, detail` for rows to remove; undefined unless the file replaces an import. */
+/** Returns a SELECT of `line, detail` for the warning about missing rows, or undefined. */
 export function removedSql({ kind, replaces }: FileScope): string | undefined {
   if (replaces === undefined) return undefined;
   const detail = saying(REMOVED, { removed: 'removed', rows: 'rows', id: `${replaces}` });
@@ -164,15 +165,15 @@ export function removedSql({ kind, replaces }: FileScope): string | undefined {
     CROSS JOIN staging.rows WHERE removed > 0 GROUP BY 2`;
 }
 
-/** Returns the missing rows for reports; undefined unless the file replaces an import. */
+/** Returns the missing rows for reports; undefined without a replaced import. */
 export function openMissing(scope: FileScope) {
   const { db, kind, replaces, assertCurrent } = scope;
   if (replaces === undefined) return undefined;
   return {
     count: db.count('staging.missing'),
-    /** True if the import removes the missing rows. Members and cooperatives are never removed. */
+    /** True if the import removes the missing rows. It never removes members and cooperatives. */
     areRemoved: isLedger(kind),
-    /** Lists the rows by id, in the order of the kind's columns. Must be read before they are removed. */
+    /** Lists the rows by id, with values in the order of `FILE_COLUMNS`. Must be called before the import. */
     list(): Iterable<readonly StagedValue[]> {
       assertCurrent();
       return listMissing(db, kind);
@@ -186,7 +187,7 @@ function* listMissing(db: Connection, kind: ImportKind): Generator<readonly Stag
   for (const [, ...values] of rows) yield values;
 }
 
-/** SELECT of the id and values of missing rows after an id, in the order of the file's columns. */
+/** Returns a SELECT of the ids and values of missing rows after an id. */
 function missingSql(kind: ImportKind): string {
   const { table } = tableOf(kind);
   const owners: { readonly [column: string]: string } = {

@@ -1,6 +1,6 @@
 /**
- * Detects that a file of deliveries or savings is a newer version of an imported file: a new entry replaces a
- * stored entry that the file no longer contains. Both have no reference
+ * Detects a newer version of an imported file of deliveries or savings. It has a new entry, and lacks a
+ * similar stored entry of the same day. Neither entry has a reference
  * (docs/import-reference.md#a-newer-version-of-a-file).
  */
 
@@ -12,10 +12,10 @@ import type { TimeZone } from '../../values/date-time.ts';
 import { joinTexts, Message, say, type Text, Written } from '../../values/message.ts';
 import { dayOf, type FileScope, isOnDay, UTC } from '../staging/staging-tables.ts';
 
-/** Maximum number of entries that the warning shows together with their stored version. */
+/** Maximum number of entries that the warning shows. */
 const SHOWN = 3;
 
-/** Condition for an entry and its stored version, values of both to show, and messages. */
+/** For each kind: SQL condition for a similar stored entry, SQL of the values to show, and messages. */
 const ENTRIES = {
   production: {
     same: 't.member_id = p.member_id AND t.product IS r.product',
@@ -37,17 +37,14 @@ const ENTRIES = {
   },
 } as const;
 
-/**
- * Returns a SELECT of `line, detail`. The detail names the earlier import and its first stored entries.
- * @returns undefined if no earlier import has entries without a reference
- */
+/** @returns SELECT of `line, detail`; undefined if no earlier import has entries without a reference */
 export function newerVersionSql({ db, kind, zone = UTC }: FileScope): string | undefined {
   if (kind !== 'production' && kind !== 'savings') return undefined;
   const earlier = `main.operations o CROSS JOIN main.imported_files f ON f.operation_id = o.id
     WHERE o.kind = '${kind}' AND o.undone_at IS NULL AND f.time_zone IS NOT NULL`;
   if (!db.has(earlier)) return undefined;
   const { same, at } = ENTRIES[kind];
-  // Corrected rejects (`r.origin` is not empty) are skipped, because their file lacks the accepted rows.
+  // Skips corrected rejects (`r.origin` is not empty), which lack the accepted rows of their original file.
   db.exec(`DELETE FROM staging.superseded;
     INSERT INTO staging.superseded (line, entry_id) SELECT r.line, min(t.id)
     FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
@@ -59,12 +56,12 @@ export function newerVersionSql({ db, kind, zone = UTC }: FileScope): string | u
   return detailsSql(kind, zone);
 }
 
-/** SQL expression for the newest replacement of import `g`. Later versions have higher ids. */
+/** SELECT of the newest import that replaces `g.import`. Later versions have higher ids. */
 const NEWEST = `WITH RECURSIVE versions (id) AS (SELECT g.import
     UNION ALL SELECT (${replacementOf('v.id')}) FROM versions v WHERE v.id IS NOT NULL)
   SELECT max(id) FROM versions`;
 
-/** SELECT of lines with a JSON detail: the import, its first entries, and a flag for further entries. */
+/** Returns a SELECT of `line, detail`. The detail is a `Detail` in JSON. */
 function detailsSql(kind: keyof typeof ENTRIES, { offsetSeconds }: TimeZone): string {
   const { at, value } = ENTRIES[kind];
   const number = (of: string) => `printf('%.15g', ${of})`;

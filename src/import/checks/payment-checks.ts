@@ -8,13 +8,13 @@ import {
 } from '../../registry/payments.ts';
 import { MAX_MONEY_MINOR } from '../../values/decimal.ts';
 import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE, TARGETS } from '../staging/targets.ts';
-import { type Check, quoted, unknown, where } from './check-statements.ts';
+import { type Check, quoted, ROWS, refusing, unknown, where } from './check-statements.ts';
 
-/** SQL expression for a loan's id; -1 for a loan of an earlier dry-run file, which has no id yet. */
+/** SQL expression for the id of a loan. A loan of an earlier file of a dry run has the id -1. */
 export const KNOWN_LOAN_ID = `coalesce(l.id, (SELECT -1 FROM staging.known_loans k
   WHERE k.cooperative_code = r.cooperative_code AND k.reference = r.loan_reference))`;
 
-/** Saves the loans of this file as an import would store them, for payments in later files of a dry run. */
+/** Saves the loans of a file as an import would store them, for later files of a dry run. */
 export const KEEP_LOANS = `INSERT OR REPLACE INTO staging.known_loans
     (cooperative_code, reference, status, paid_until, paid_amount)
   SELECT r.cooperative_code, r.reference, coalesce(r.status, t.status, '${DEFAULT_LOAN_STATUS}'),
@@ -24,7 +24,7 @@ export const KEEP_LOANS = `INSERT OR REPLACE INTO staging.known_loans
   FROM staging.rows r CROSS JOIN staging.resolved_references p ON p.line = r.line
   LEFT JOIN main.loans t ON t.id = p.id`;
 
-/** JOIN of a row's stored loan `l` or loan `k` of an earlier dry-run file, and its stored payment `t`. */
+/** JOINs of the stored payment `t`, and of the loan: `l` if stored, `k` from an earlier file of a dry run. */
 const WITH_LOAN = `LEFT JOIN main.loans l ON l.id = p.loan_id
   LEFT JOIN staging.known_loans k
     ON k.cooperative_code = r.cooperative_code AND k.reference = r.loan_reference
@@ -35,19 +35,12 @@ const ofLoan = (column: string, stored = column): string =>
 const IS_RECORDED = `coalesce(t.status, '${DEFAULT_PAYMENT_STATUS}') = 'recorded'
   AND coalesce(r.status, '${DEFAULT_PAYMENT_STATUS}') = 'recorded'`;
 
-/** SQL expression for the amount that a row adds to the paid amount of its loan. */
+/** SQL expression for the amount that a row adds to the amount paid on its loan. */
 const ADDED = `iif(${IS_RECORDED}, coalesce(r.amount, 0), 0) - iif(t.status = 'recorded', t.amount_minor, 0)`;
-
-const computed = (column: string, message: string, condition: string): Check => ({
-  column,
-  sql: `SELECT p.line, ${message}
-        FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line ${WITH_LOAN}
-        WHERE ${condition}`,
-});
 
 const STATUSES = LOANS_OF_IMPORTED_PAYMENTS.map(quoted).join(', ');
 
-/** Columns that must not change once a payment is void. A changed status is ignored with a note. */
+/** Columns that must not change once a payment is void. A change of its status is ignored instead. */
 const FIXED_WHEN_VOID = TARGETS.payments.columns.filter(({ from }) => from !== 'status');
 
 export const PAYMENT_CHECKS: readonly Check[] = [
@@ -63,15 +56,17 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     't.loan_id <> p.loan_id',
     'CROSS JOIN main.payments t ON t.id = p.id',
   ),
-  computed(
+  refusing(
     'loan_reference',
     `refused_new_payment(${ofLoan('status')})`,
     `p.id IS NULL AND ${ofLoan('status')} NOT IN (${STATUSES})`,
+    WITH_LOAN,
   ),
-  computed(
+  refusing(
     'paid_at',
     `refused_counted_payment(${ofLoan('paid_until')}, r.paid_at)`,
     `${IS_RECORDED} AND r.paid_at <= ${ofLoan('paid_until')}`,
+    WITH_LOAN,
   ),
   ...FIXED_WHEN_VOID.map(({ from, to, changed }) => ({
     ...where(
@@ -84,12 +79,11 @@ export const PAYMENT_CHECKS: readonly Check[] = [
   })),
   {
     column: 'amount',
-    // `total()` returns a floating-point number, so it cannot overflow, and it is exact near the limit.
+    // `total()` returns a floating-point number. It cannot overflow, and is exact for sums near the limit.
     sql: `WITH added AS MATERIALIZED (
       SELECT p.line, r.cooperative_code AS code, r.loan_reference AS reference,
         ${ofLoan('paid_amount', 'paid_amount_minor')} AS paid, ${ADDED} AS amount
-      FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line ${WITH_LOAN}
-      WHERE p.loan_id IS NOT NULL),
+      FROM ${ROWS} ${WITH_LOAN} WHERE p.loan_id IS NOT NULL),
       exceeding AS MATERIALIZED (SELECT code, reference FROM added GROUP BY 1, 2
         HAVING min(paid) + total(amount) > ${MAX_MONEY_MINOR})
       SELECT line, ${quoted(TOO_MUCH_PAID)} FROM added

@@ -1,4 +1,4 @@
-/** Runs the checks of a staged file against the current state of the registry. */
+/** Runs the checks of a staged file against the registry. */
 
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { LoanStatus } from '../../registry/loans.ts';
@@ -23,10 +23,9 @@ import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './constraint-check
 import { findEqualEntries } from './equal-entries.ts';
 import { findMissing, separateOwners } from './missing-rows.ts';
 
-// Files that still contain a replaced national ID: the rows belong to the person who has the current ID
-// (docs/correcting.md#a-wrong-national-id)
+// Rows with a national ID that a correction has replaced (docs/correcting.md#a-wrong-national-id)
 
-/** Replaces former national IDs in the staged rows. Runs again if another process has written. */
+/** Replaces former national IDs in the staged rows by the current IDs. Runs again in repeated checks. */
 export function readReplacedNumbers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card')) return;
   if (!db.has('main.former_identity_cards')) return;
@@ -38,8 +37,8 @@ export function readReplacedNumbers({ db, kind }: FileScope): void {
 }
 
 /**
- * Keeps stored values that a correction decided, instead of the file's: the current national ID, and the code
- * of a member into whom the row's member was merged.
+ * Keeps values that a correction has decided and that differ from the file: the current national ID, and the
+ * code of a member into whom the row's member was merged.
  */
 export function keepCurrentNumbers(scope: FileScope): void {
   const { db, kind } = scope;
@@ -77,13 +76,12 @@ function transferChecks({ kind, zone }: FileScope): Check[] {
   ];
 }
 
-/** SQL condition: the row names an erased person. Excludes people who have been registered again since. */
+/** SQL condition: the row names an erased person who was not registered again. */
 const IS_ERASED = `r.identity_card IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM main.members m WHERE m.identity_card = r.identity_card)
   AND EXISTS (SELECT 1 FROM main.erasure_secrets s WHERE identity_hash(s.secret, r.identity_card)
     IN (SELECT identity_hash FROM main.erased_persons))`;
 
-/** Stages the rows that name an erased person. The other checks ignore the references of these rows. */
 function findErasedRows({ db, kind }: FileScope): void {
   db.exec('DELETE FROM staging.erased_rows');
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card') || !hasErasedPersons(db)) return;
@@ -103,7 +101,7 @@ function erasureChecks({ kind, despiteErasure = false }: FileScope): Check[] {
 export const readDataVersion = (db: Connection): number =>
   db.raw.pragma('main.data_version', { simple: true }) as number;
 
-/** Resolves each row to the stored rows that it refers to or updates, and stages the faults. */
+/** Resolves each row to the stored rows that it updates or refers to, and stages the faults of all checks. */
 export function resolveAndCheck(scope: FileScope): void {
   const { db, kind, columns } = scope;
   readReplacedNumbers(scope);
@@ -115,14 +113,13 @@ export function resolveAndCheck(scope: FileScope): void {
   findEqualEntries(scope);
   separateOwners(scope);
   const checks = CHECKS[kind].filter(({ onlyWith }) => onlyWith === undefined || columns.has(onlyWith));
-  runChecks(db, checks, 'row');
-  runChecks(db, [...erasureChecks(scope), ...transferChecks(scope)], 'row');
+  runChecks(db, [...checks, ...erasureChecks(scope), ...transferChecks(scope)], 'row');
   findMissing(scope);
 }
 
 export function runChecks(db: Connection, checks: readonly Check[], refuses: ImportFault['refuses']): void {
   for (const { column, sql } of checks) {
-    // The WITH gives the two columns of the check's SELECT fixed names.
+    // The WITH names the two columns of the SELECT.
     db.run(
       `INSERT INTO staging.faults SELECT line, ?, message, ?
        FROM (WITH found (line, message) AS (${sql}) SELECT line, message FROM found)`,
@@ -131,12 +128,12 @@ export function runChecks(db: Connection, checks: readonly Check[], refuses: Imp
   }
 }
 
-// SQL functions implemented in JavaScript, for the statements of an import
+// SQL functions in JavaScript, for the statements of an import
 
 /**
- * Adds three SQL functions: `identity_hash(secret, number)` returns the hash of an erased person;
- * `may_show(code)` is true if a message may contain this code or reference; `have_common_word(name, name)`
- * compares names.
+ * Adds three SQL functions. `identity_hash(secret, number)` returns the hash of an erased person.
+ * `may_show(code)` is true if a message may contain the code or reference. `have_common_word(name, name)` is
+ * true for names with a word in common.
  */
 export function addSqlFunctions({ raw }: Connection): void {
   raw.function('identity_hash', { deterministic: true }, (secret, number) =>
@@ -151,8 +148,8 @@ export function addSqlFunctions({ raw }: Connection): void {
 }
 
 /**
- * Adds the SQL functions `refused_new_payment(status)` and `refused_counted_payment(paid_until, paid_at)`,
- * which return the reason why a loan refuses a payment, or null.
+ * Adds the SQL functions `refused_new_payment(status)` and `refused_counted_payment(paid_until, paid_at)`.
+ * They return the message if a loan refuses a payment, otherwise null.
  * @param zone time zone of instants in the messages
  */
 export function addPaymentMessages({ raw }: Connection, zone: TimeZone): void {
@@ -171,9 +168,8 @@ export function addPaymentMessages({ raw }: Connection, zone: TimeZone): void {
 const HAS_DERIVED = 'EXISTS (SELECT 1 FROM staging.rows WHERE origin IS NOT NULL)';
 
 /**
- * Refuses rows without a reference if an earlier import used another time zone. A day starts at another
- * instant there, so entries that are already stored would be imported a second time. Undone imports are
- * ignored.
+ * Refuses rows without a reference if an earlier import used another time zone. Dates then mean other
+ * instants, so entries that are already stored would be imported again. Undone imports are ignored.
  */
 export const otherTimeZone = (kind: ImportKind, { suffix }: TimeZone): Check => ({
   column: 'reference',

@@ -1,6 +1,6 @@
 /**
- * Warnings about a single row typed at the desk (docs/desk.md#entering-by-hand). File imports skip them: only
- * a person who types a row can answer them at once.
+ * Warnings about a row that a user types at the desk (docs/desk.md#entering-by-hand). Imports of files do not
+ * have these warnings, because only the user who types a row can answer them at once.
  */
 import { TYPED_AGAIN } from '../../registry/entries.ts';
 import { MOST_TIMES_PAID } from '../../registry/payments.ts';
@@ -9,8 +9,9 @@ import { hideIdentityCards } from '../../values/identity-card.ts';
 import { say, type Text, Written } from '../../values/message.ts';
 import type { WarningKind } from '../import-warnings.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
+import { ROWS } from './check-statements.ts';
 
-/** @param needs columns that the row must have @param sql SELECT of `line` and the detail for the message */
+/** @param needs columns that the row must have @param sql SELECT of `line` and a detail for the message */
 const typedWarning = (
   kind: WarningKind,
   needs: readonly string[],
@@ -26,39 +27,38 @@ const typedWarning = (
 const written = (units: number, digits: number): Written =>
   new Written('amount', formatDecimal(units, digits));
 
-/** FROM clause: the typed row `r` with its resolved references `p`. */
-const ROW = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
-
-/** Warns of a day before the cooperative was registered. A tolerance of one day covers all time zones. */
+/** Warns of a day before the cooperative was registered. A tolerance of a day covers all time zones. */
 const beforeRegistration = (instant: string) =>
   typedWarning(
     'before_registration',
     [instant],
-    `SELECT p.line, c.registration_date FROM ${ROW} CROSS JOIN main.cooperatives c ON c.id = p.cooperative_id
+    `SELECT p.line, c.registration_date FROM ${ROWS} CROSS JOIN main.cooperatives c ON c.id = p.cooperative_id
      WHERE r.${instant} < unixepoch(c.registration_date, '-1 day')`,
     (day) =>
       say('The day is before the cooperative was registered, {day}.', { day: new Written('day', day) }),
   );
 
-/** Warns of a stored entry with equal day and amount but another reference. @param stored JOIN of `t` */
+/**
+ * Warns of a stored entry with the same day and amount, but another reference.
+ * @param stored table `t` of the stored entries, with the condition of its JOIN
+ */
 const sameEntry = (needs: readonly string[], stored: string) =>
   typedWarning(
     'same_entry',
     needs,
-    `SELECT p.line, '' FROM ${ROW} CROSS JOIN ${stored}
+    `SELECT p.line, '' FROM ${ROWS} CROSS JOIN ${stored}
      WHERE p.id IS NULL AND r.reference NOT GLOB '${TYPED_AGAIN}*' LIMIT 1`,
     () => say('An entry of the same day and amount of this member is recorded already. Is this another one?'),
   );
 
-/**
- * Factor above the cooperative's average delivery that suggests a missing decimal point, and the minimum and
- * maximum number of deliveries in the average.
- */
-const [UNUSUAL_TIMES, LEAST_DELIVERIES, MOST_DELIVERIES] = [10, 10, 1_000];
+/** Ratio of a delivery to the average delivery of its cooperative that suggests a missing decimal point. */
+const UNUSUAL_TIMES = 10;
+/** Minimum and maximum number of deliveries in the average. */
+const [LEAST_DELIVERIES, MOST_DELIVERIES] = [10, 1_000];
 const unusualWeight = typedWarning(
   'unusual_weight',
   ['kg'],
-  `SELECT p.line, CAST(s.average AS INTEGER) FROM ${ROW}
+  `SELECT p.line, CAST(s.average AS INTEGER) FROM ${ROWS}
    CROSS JOIN (SELECT avg(grams) AS average, count(*) AS deliveries FROM (
      SELECT grams FROM main.production_entries INDEXED BY production_entries_reference
      WHERE cooperative_id = (SELECT cooperative_id FROM staging.resolved_references LIMIT 1)
@@ -70,13 +70,13 @@ const unusualWeight = typedWarning(
     }),
 );
 
-/** Warns of payments that exceed the amount of the loan: the excess may be interest or a mistake. */
+/** Warns if the payments of a loan exceed its amount. The excess may be interest or a mistake. */
 const beyondAmount = typedWarning(
   'beyond_amount',
   ['amount'],
   `SELECT p.line, json_array(l.amount_minor, max(0,
      l.amount_minor - (l.paid_amount_minor + a.delta - r.amount)))
-   FROM ${ROW} CROSS JOIN main.loans l ON l.id = p.loan_id
+   FROM ${ROWS} CROSS JOIN main.loans l ON l.id = p.loan_id
    CROSS JOIN staging.paid_amounts a ON a.loan_id = l.id
    WHERE a.delta > 0 AND l.paid_amount_minor + a.delta > l.amount_minor
      AND l.paid_amount_minor + a.delta <= ${MOST_TIMES_PAID} * l.amount_minor`,
@@ -90,11 +90,11 @@ const beyondAmount = typedWarning(
   },
 );
 
-/** Warns of a stored payment that may come from the same line on paper, under another reference. */
+/** Warns of a stored payment with another reference that may be the same payment. */
 const samePayment = typedWarning(
   'same_payment',
   ['amount'],
-  `SELECT p.line, t.reference FROM ${ROW} CROSS JOIN main.payments t ON t.loan_id = p.loan_id
+  `SELECT p.line, t.reference FROM ${ROWS} CROSS JOIN main.payments t ON t.loan_id = p.loan_id
    WHERE p.id IS NULL AND t.status = 'recorded' AND t.amount_minor = r.amount AND t.paid_at = r.paid_at
      AND t.method = r.method ORDER BY t.id LIMIT 1`,
   (reference) =>

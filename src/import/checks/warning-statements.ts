@@ -1,7 +1,7 @@
 /**
  * SQL statements for warnings about a checked file (docs/import-reference.md#warnings). Warnings that stop a
- * file examine only its new and changed rows, so that a file imported before can be imported again. The
- * others examine all rows.
+ * file examine only new and changed rows, so that an imported file can be imported again. Other warnings
+ * examine all rows.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';
@@ -15,7 +15,7 @@ import { ENDED } from '../../registry/stored/former-ids-and-transfers.ts';
 import { ERASED_STATUS, MEMBER_COUNTS } from '../../sqlite/counts.ts';
 import { currentSql } from '../../sqlite/declared-totals.ts';
 import { say, type Text, unpack } from '../../values/message.ts';
-import { WARNINGS, type WarningKind } from '../import-warnings.ts';
+import type { WarningKind } from '../import-warnings.ts';
 import {
   AMOUNT,
   dayOf,
@@ -27,14 +27,20 @@ import {
 } from '../staging/staging-tables.ts';
 import { saying } from './check-statements.ts';
 import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
-import { FEWEST, otherCooperativeSql, otherNameSql, SAMPLE } from './ledger-of-another-cooperative.ts';
+import {
+  FEWEST,
+  IS_HALF_OF_SAMPLE,
+  otherCooperativeSql,
+  otherNameSql,
+  WITH_SAMPLE,
+} from './ledger-of-another-cooperative.ts';
 import { removedSql } from './missing-rows.ts';
 import { describeNewer, newerVersionSql } from './newer-version.ts';
 import { TYPED_WARNINGS } from './typed-warnings.ts';
 
-// Signs that a ledger was imported before (docs/import-reference.md#warnings). The same file has new rows if
-// its members or their entries have changed since. The same ledger in another form, with receipt numbers
-// added or a column removed, would import all rows a second time.
+// Signs that a ledger was imported before (docs/import-reference.md#warnings). An imported file has new rows
+// if its members or their entries have changed since. If a ledger comes again in another form, with receipt
+// numbers or without a column, all its rows are new.
 
 const SAME_FILE =
   '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
@@ -58,7 +64,7 @@ function entriesAsStored({ columns, zone = UTC }: FileScope, kind: LedgerKind): 
         ${of('account_id')} = a.id AND t.kind = r.kind AND t.amount_minor = r.amount
           AND ${at('transacted_at')}`;
     case 'loans':
-      // Without a date, a second loan of the same amount looks like the first.
+      // Without dates, two loans of the same amount look alike.
       return columns.has('loan_start_date')
         ? `${of('member_id')} = p.member_id AND t.amount_minor = r.amount AND ${at('loan_start_date')}`
         : undefined;
@@ -68,9 +74,10 @@ function entriesAsStored({ columns, zone = UTC }: FileScope, kind: LedgerKind): 
 }
 
 /**
- * Returns a SELECT of `line, detail` for the new rows of a file whose bytes were imported before. Returns
- * undefined if that import refused at least as many rows as are new or refused now. Rows that were matched by
- * their values may be new again, because the code or national ID they named was not recorded.
+ * Returns a SELECT of `line, detail` for the new rows of a file whose bytes were imported before. New rows
+ * are normal, and the result is undefined, if the earlier import refused at least as many rows as are now
+ * new or refused. A row that was matched by its values may be new again, because the code or national ID in
+ * the row was not recorded.
  */
 function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string | undefined {
   const before = db.row<{ id: number; refused: number }>(
@@ -87,11 +94,10 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
 }
 
 /**
- * Returns a SELECT of `line, detail` for new rows that are probably stored already. For a file with new
- * bytes, these are rows that equal an entry of the same member that no other row of the file is, if they are
- * nine tenths of a cooperative's rows in the file. The search ends early if less than half of a sample of
- * rows equal entries.
- * @returns undefined if there is nothing to search
+ * Returns a SELECT of `line, detail` for new rows that are probably stored already, or undefined. For a file
+ * with new bytes, these are rows that equal a stored entry, if they are at least nine tenths of the file's
+ * rows for a cooperative. Entries that other rows of the file match do not count. Only cooperatives with at
+ * least half of their sampled rows equal to entries are searched.
  */
 function alreadyStoredSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
@@ -102,12 +108,9 @@ function alreadyStoredSql(scope: FileScope): string | undefined {
   if (equal === undefined) return undefined;
   const rows = (lines: string) => `${lines} CROSS JOIN staging.rows r ON r.line = p.line ${equal}`;
   const cooperatives = db.values<number>(
-    `WITH sample AS MATERIALIZED (${SAMPLE}), sizes AS (SELECT p.cooperative_id, count(*) AS rows
-         FROM sample s CROSS JOIN staging.resolved_references p ON p.line = s.line GROUP BY 1)
-     SELECT p.cooperative_id
+    `${WITH_SAMPLE} SELECT p.cooperative_id
      FROM ${rows('sample s CROSS JOIN staging.resolved_references p ON p.line = s.line AND p.id IS NULL')}
-     GROUP BY 1 HAVING 2 * count(DISTINCT r.line) >=
-       (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`,
+     GROUP BY 1 HAVING ${IS_HALF_OF_SAMPLE}`,
   );
   if (cooperatives.length === 0) return undefined;
   const places = { found: 's.found', rows: 's.rows', code: 'c.code' };
@@ -129,11 +132,11 @@ function alreadyStoredSql(scope: FileScope): string | undefined {
 
 interface WarningStatement {
   readonly kind: WarningKind;
-  /** Columns that the file must have for this statement to run. */
+  /** Columns without which a file is not examined. */
   readonly needs: readonly string[];
-  /** Returns a SELECT of `line` and a detail for the message, or undefined if there is nothing to search. */
+  /** Returns a SELECT of `line` and a detail for the message; undefined if no row needs the warning. */
   readonly sql: (scope: FileScope) => string | undefined;
-  /** @param detail from the SELECT; each different detail is a separate warning */
+  /** @param detail detail from the SELECT; each different detail is a separate warning */
   readonly message: (rows: number, detail: string) => Text;
 }
 
@@ -146,7 +149,6 @@ const statement = (
 
 const unpacked = (_rows: number, detail: string): Text => unpack(detail);
 
-/** Warnings for all ledgers: deliveries, loans, payments and savings. */
 const LEDGER_WARNINGS = [
   statement('other_cooperative', [], otherCooperativeSql, unpacked),
   statement('other_name', ['full_name'], otherNameSql, (n) =>
@@ -156,18 +158,18 @@ const LEDGER_WARNINGS = [
   statement('removed', [], removedSql, unpacked),
 ];
 
-// Sign that a list of members belongs to another cooperative (docs/import-reference.md#warnings).
-// import/import-warnings.ts lists the warnings that stop a file, and import/import-files.ts stops it.
+// Sign that a list of members belongs to another cooperative (docs/import-reference.md#warnings)
 
-/**
- * Minimum number of rows, because one or two people may join a second cooperative. Members to whom the list
- * would give another code or name do not count as members of this cooperative: the wrong list would overwrite
- * people who belong to both cooperatives. There is no warning if most have left the other cooperative,
- * because they may have moved.
- */
+/** Minimum number of rows, because one or two people may join a second cooperative. */
 const FEWEST_OF_OTHER = 3;
 const LISTED_ELSEWHERE =
   '{found} of the {rows} members listed for {code} are members of {other}: is this the right code?';
+/**
+ * SELECT of rows for a cooperative of which nearly all are members of one other cooperative, and few are
+ * members of this cooperative (`here`). People to whom the list would give another code or name do not count
+ * as members of this cooperative, because a wrong list would overwrite the people who belong to both. Skips
+ * the other cooperative if most of these people have left it, because they may have moved.
+ */
 const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
   others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows
     FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
@@ -191,10 +193,11 @@ const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
 
 const listed = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
 
+/** Returns a SELECT of rows that replace a status in the SQL list `ended` by one that is not in the list. */
 const wouldRevive = (ended: string): string => `SELECT line, '' FROM staging.changes
   WHERE "column" = 'status' AND old IN (${ended}) AND new NOT IN (${ended})`;
 
-/** Thresholds for a warning, both to be exceeded: one tenth of a cooperative's members, and five members. */
+/** Changes get a warning if they concern more than five members, and more than a tenth of a cooperative. */
 const MANY = { share: 10, members: 5 } as const;
 const MANY_CHANGE =
   '{rows} of the {members} members of {cooperative} would change name, national ID or status.';
@@ -214,7 +217,7 @@ const MANY_CHANGES = `WITH
   CROSS JOIN changed e ON e.cooperative_id = s.cooperative_id
   WHERE s.rows * ${MANY.share} > s.members`;
 
-/** SELECT of new rows for people whom a correction moved to another cooperative with their entries. */
+/** SELECT of new rows for people whom a correction has moved to another cooperative. */
 const MOVED = `SELECT DISTINCT e.line,
     json_object('cooperative', c.code, 'id', replace(h.actor, 'correction:', ''))
   FROM staging.elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
@@ -228,8 +231,8 @@ const MOVED = `SELECT DISTINCT e.line,
 export const IDENTITY_COLUMNS = listed(['full_name', 'date_of_birth', 'identity_card']);
 
 /**
- * Returns a SELECT of rows that are new or change an identity, and whose name and year of birth differ from
- * those of the member of another cooperative with the same national ID.
+ * Returns a SELECT of rows with another name and year of birth than the member of another cooperative with
+ * the same national ID. Only rows that are new or change an identity are examined.
  */
 const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
   const born = columns.has('date_of_birth') ? 'r.date_of_birth' : 't.date_of_birth';
@@ -243,9 +246,8 @@ const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
 };
 
 /**
- * Returns a SELECT of entries dated at least twelve hours after the end of the day of death, when the day has
- * ended in every time zone. An index finds the few deceased members. Members whose status was corrected since
- * are skipped.
+ * Returns a SELECT of entries at least twelve hours after the day of death, when this day has ended in every
+ * time zone. Skips members whose status was corrected. An index finds the few deceased members.
  */
 const afterDeath = (instant: string): string => `SELECT r.line, ''
   FROM main.members m INDEXED BY members_deceased
@@ -254,7 +256,7 @@ const afterDeath = (instant: string): string => `SELECT r.line, ''
   WHERE m.date_of_death IS NOT NULL AND m.status = 'deceased'
     AND r.${instant} >= unixepoch(m.date_of_death, '+36 hours')`;
 
-/** SELECT of payments of loans that would be paid more than `MOST_TIMES_PAID` times their amount. */
+/** SELECT of payments on loans of which more than `MOST_TIMES_PAID` times the amount would be paid. */
 const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
   CROSS JOIN main.loans l ON l.id = p.loan_id LEFT JOIN staging.paid_amounts a ON a.loan_id = l.id
   WHERE l.paid_amount_minor + coalesce(a.delta, 0) > ${MOST_TIMES_PAID} * l.amount_minor`;
@@ -368,5 +370,3 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     ),
   ],
 };
-
-export const STOPPING_KINDS = Object.entries(WARNINGS).flatMap(([kind, { stops }]) => (stops ? [kind] : []));

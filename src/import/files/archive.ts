@@ -16,6 +16,9 @@ const MAX_PARTS = 10_000;
 const DAMAGED = 'The workbook is damaged. Open it in a spreadsheet, save it as .xlsx and import it again.';
 const TOO_LARGE =
   'The workbook unpacks to more than 256 MB. Save the sheet as "CSV UTF-8" and import that file.';
+/** Advice about files of other formats. */
+export const SAVE = 'Save it as .xlsx or "CSV UTF-8" and import that file.';
+export const COMPRESSED = 'This is a compressed file. Unpack it and import what it contains.';
 export const PASSWORD = 'The workbook has a password. Remove it, save the workbook and import it again.';
 
 /** Thrown if a workbook cannot be read. The message is for the operator. */

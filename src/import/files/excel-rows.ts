@@ -32,7 +32,7 @@ import {
 
 // Hidden columns, which the XML lists before the rows, and merged cells, which it lists after them
 
-/** Maximum number of merged ranges, because they are kept in memory. */
+/** Maximum number of merged ranges, which are all in memory. */
 const MAX_MERGES = 100_000;
 const TOO_MANY_MERGES =
   'The sheet has more than 100,000 merged ranges. Undo the merges, save the workbook and import it again.';

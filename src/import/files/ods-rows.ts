@@ -32,7 +32,7 @@ export interface DocumentSheet {
   readonly end: number;
 }
 
-/** Maximum number of sheets, because they are kept in memory. */
+/** Maximum number of sheets, whose names are all in memory. */
 const MAX_SHEETS = 10_000;
 const [OPENING, CLOSING] = ['<table:table', '</table:table>'];
 /** Maximum length of the tag that opens a sheet, in bytes. */

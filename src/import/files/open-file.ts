@@ -1,6 +1,6 @@
 /** Opens a file to import. The content decides the format, not the name. */
 import { type FileHandle, open } from 'node:fs/promises';
-import { UnreadableWorkbook } from './archive.ts';
+import { COMPRESSED, SAVE, UnreadableWorkbook } from './archive.ts';
 import { createCsvRows, detectSeparator, namedSeparator } from './csv-rows.ts';
 import {
   encodingOf,
@@ -64,17 +64,15 @@ const FIRST_LINE = /^.*?(?:\r\n|[\r\n]|$)/s;
 
 // Refusals of files that are neither text nor workbooks, with advice for each format
 
-const SAVE = 'Save it as .xlsx or "CSV UTF-8" and import that file.';
-
 /** First bytes of each unsupported format, with the message that refuses it. */
 const BEGINNINGS: readonly [string, string][] = [
   // First bytes of old .xls files, and of .xlsx workbooks with a password.
   ['\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1', `This is an .xls file or has a password. ${SAVE}`],
   ['%PDF', 'This is a PDF document, whose rows cannot be read. Ask for the spreadsheet it was made from.'],
   ['{\\rtf', `This is a text document, not a spreadsheet. ${SAVE}`],
-  ['\u001f\u008b', 'This is a compressed file. Unpack it and import what it contains.'],
-  ['Rar!', 'This is a compressed file. Unpack it and import what it contains.'],
-  ["7z\u00bc\u00af'\u001c", 'This is a compressed file. Unpack it and import what it contains.'],
+  ['\u001f\u008b', COMPRESSED],
+  ['Rar!', COMPRESSED],
+  ["7z\u00bc\u00af'\u001c", COMPRESSED],
 ];
 
 /**

@@ -1,7 +1,15 @@
 /** Opens a workbook and reads the records of one of its sheets. */
 import type { FileHandle } from 'node:fs/promises';
 import { mayEcho } from '../../values/errors.ts';
-import { type Archive, openArchive, PASSWORD, readXml, UnreadableWorkbook } from './archive.ts';
+import {
+  type Archive,
+  COMPRESSED,
+  openArchive,
+  PASSWORD,
+  readXml,
+  SAVE,
+  UnreadableWorkbook,
+} from './archive.ts';
 import { readAroundRows, readExcelRows } from './excel-rows.ts';
 import {
   type DocumentSheet,
@@ -100,7 +108,7 @@ async function openExcel(archive: Archive): Promise<WorkbookReader<ExcelSheet>> 
   if (archive.has('xl/workbook.bin'))
     throw new UnreadableWorkbook(`This is a binary workbook (.xlsb). ${SAVE}`);
   if (!archive.has('[Content_Types].xml') || archive.has('word/document.xml'))
-    throw new UnreadableWorkbook('This is a compressed file. Unpack it and import what it contains.');
+    throw new UnreadableWorkbook(COMPRESSED);
   const workbook = await readWorkbook(archive);
   return {
     sheets: workbook.sheets,
@@ -143,8 +151,6 @@ async function startOf(archive: Archive, path: string): Promise<string> {
   return '';
 }
 
-const SAVE = 'Save it as .xlsx or "CSV UTF-8" and import that file.';
-
 /** @returns the sheet with the layout that its first rows suggest */
 async function chooseSheet<S extends Sheet>(
   workbook: WorkbookReader<S>,
@@ -168,7 +174,6 @@ async function chooseSheet<S extends Sheet>(
   throw new SeveralSheets(best.map(({ sheet }) => sheet));
 }
 
-/** @throws UnknownSheetError */
 function sheetCalled<S extends Sheet>(name: string, sheets: readonly S[]): S {
   const fold = (text: string) => text.trim().toLowerCase();
   const same = sheets.filter((sheet) => fold(sheet.name) === fold(name));

@@ -80,7 +80,7 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
     if (characters > MAX_CHARACTERS) throw new UnreadableWorkbook(TOO_MUCH_TEXT);
   }
 
-  /** Copies the first cell of each merged range to the first column of its other lines. */
+  /** Copies the first cell of each merged range to its other lines. Its other columns get a fault. */
   function fillMerged(): void {
     const { line, cells } = row;
     const hasCells = cells.length > 0;

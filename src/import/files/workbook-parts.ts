@@ -146,8 +146,7 @@ function numberStyleOf(id: number, code: string | undefined): NumberStyle {
     if (isBuiltInDate(id)) return DATE;
     return { kind: id === 9 || id === 10 ? 'percent' : 'number', fractionDigits: BUILT_IN_DIGITS.get(id) };
   }
-  // The format of positive numbers is first. Texts, escaped characters, padding and fill characters are left
-  // out.
+  // The format of positive numbers comes first. Removes texts, escapes, padding and fill characters.
   const [positive = ''] = code.replace(/"[^"]*"|\\.|[_*]./g, '').split(';');
   // [h]:mm is a number of elapsed hours, not a time of day.
   if (/\[(?:h+|m+|s+)\]/i.test(positive)) return PLAIN;

@@ -1,4 +1,4 @@
-/** Context of a cell: facts other than the cell's text that its value may depend on. */
+/** Context of a cell: facts that its value may depend on, besides its text. Also words for choices. */
 
 import { GENDERS, type Gender } from '../../registry/members.ts';
 import { formatDate, type TimeZone } from '../../values/date-time.ts';
@@ -14,7 +14,7 @@ import type { NoteKind } from './notes.ts';
 export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
-/** Evidence about the order of day, month and year in a column. ISO dates such as `2024-03-31` give none. */
+/** Evidence about the order of day, month and year in a column. ISO dates give no evidence. */
 type DateForm =
   /** `31/3/2024` */
   | 'day first'
@@ -23,22 +23,22 @@ type DateForm =
   /** `2024/3/31` */
   | 'year first'
   | 'year last'
-  /** `3/4/2024`: ambiguous without evidence, because only dates such as 03/04/2024 default to day first */
+  /** `3/4/2024`. Only dates with two digits for day and month, as in 03/04/2024, default to day first. */
   | 'one digit'
-  /** `31/3/24`, which might also be 24 March 2031 */
+  /** `31/3/24`, which may also be 24 March 2031 */
   | 'short year, day first'
   /** `99/3/31` */
   | 'short year first'
   /** `31/3/99` */
   | 'short year last';
 
-/** Result for a cell that cannot be read until its entire column has been scanned. */
+/** Result for a cell that cannot be read before its entire column is scanned. */
 export const NOT_SURVEYED = new FieldError('');
 
 /** Evidence from all cells of a column, for cells that are ambiguous by themselves. */
 export class ColumnSurvey {
   readonly dates = new Set<DateForm>();
-  /** First and last numbers of the dates with a two-digit year. Either may be the year. */
+  /** First numbers and last numbers of the dates with a two-digit year. Either number may be the year. */
   readonly shortDates = { first: new Set<number>(), last: new Set<number>() };
   /** Highest rate in the column, in per cent. */
   highestRate = 0;
@@ -47,44 +47,43 @@ export class ColumnSurvey {
 /** Evidence about the decimal mark of a column, and about the number of its decimals. */
 export type DecimalForm =
   | 'comma'
-  /** Commas that separate thousands */
+  /** `1,250,000` */
   | 'thousands'
-  /** `12,500`, which is read either as `comma` or as `thousands` */
+  /** `12,500`, recorded in addition to `comma` or `thousands` */
   | 'comma before three'
   /** `1250.5` */
   | 'point'
-  /** `12.500`: twelve and a half, unless points separate thousands */
+  /** `12.500`, recorded in addition to `point` */
   | 'point before three'
-  /** `12,500`, or `12.500` in money, if nothing decides between decimals and thousands */
+  /** Refused number such as `12,500`, in which the mark may separate decimals or thousands */
   | 'unclear'
-  /** More decimals than the column may have, in a number that a map could round */
+  /** Number with more decimals than the column may have, which a map can round */
   | 'too many';
 
-/** Context for reading the cells of one column. */
 export interface CellContext {
   readonly zone: TimeZone;
   readonly nowSeconds: number;
   /** The current day in the zone, `YYYY-MM-DD`. */
   readonly today: string;
-  /** Order from a map; undefined without an order. */
+  /** Order that a map names; undefined without a map or an order. */
   readonly dateOrder: DateOrder | undefined;
   readonly decimalMark: ',' | '.' | undefined;
-  /** True for a file separated by semicolons, which usually has decimal commas. */
+  /** True for a file with semicolons between cells. Its numbers usually have decimal commas. */
   readonly isSeparatedBySemicolons: boolean;
   /** True for a cell that a workbook stores as a number. */
   readonly isNumber: boolean;
-  /** Unknown words found so far in a column of choices, folded; undefined if messages must not show any. */
+  /** Folded words of a column of choices that are unknown; undefined if messages must not show the words. */
   readonly unknownWords: Set<string> | undefined;
-  /** Evidence from the entire column; undefined until the column has been scanned. */
+  /** Evidence from the entire column; undefined before the column is scanned. */
   readonly survey: ColumnSurvey | undefined;
-  /** Requests a scan of the entire column, without which the cell cannot be read. */
+  /** Called for a cell that cannot be read before its entire column is scanned. */
   askForSurvey(): void;
-  /** Records evidence about the decimal mark. A number without a mark gives no evidence. */
+  /** Called for a number that gives evidence about the decimal mark or the decimals. */
   showDecimal(form: DecimalForm): void;
   note(kind: NoteKind): void;
 }
 
-/** Returns a context for a single cell outside a file. */
+/** Returns a context for a cell that is read on its own. */
 export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => ({
   zone,
   nowSeconds,
@@ -102,7 +101,7 @@ export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => 
 
 // Words for choices (docs/import-reference.md#words)
 
-/** Forms that the registry itself uses, so they need no note. */
+/** Abbreviations that need no note: those of the registry itself. */
 const GENDER_FORMS: ReadonlyMap<string, Gender> = new Map([
   ['m', 'MALE'],
   ['gabo', 'MALE'],
@@ -116,16 +115,15 @@ export const readGender = (cell: string, context: CellContext): Gender | FieldEr
   GENDER_FORMS.get(cell.toLowerCase()) ?? readGenderWord(cell, context);
 
 /**
- * Returns a reader for a choice in any letter case, or for a word that means a choice. Cells with a question
- * mark express doubt and are refused.
+ * Returns a parser of choices in any letter case, and of words that mean a choice. A cell with a question
+ * mark expresses doubt and is refused.
  */
 export function readChoice<T extends string>(choices: readonly T[], words: Words<T> = {}) {
-  let meanings: ReadonlyMap<string, T> | undefined;
+  const meanings = meaningsOf(choices, words);
   return (cell: string, context: CellContext): T | FieldError => {
     const lower = cell.toLowerCase();
     const choice = choices.find((name) => name.toLowerCase() === lower);
     if (choice !== undefined) return choice;
-    meanings ??= meaningsOf(choices, words);
     const meaning = cell.includes('?') ? undefined : meanings.get(foldHeading(cell));
     if (meaning === undefined) return unknownChoice(cell, choices, context);
     context.note('word');
@@ -133,21 +131,20 @@ export function readChoice<T extends string>(choices: readonly T[], words: Words
   };
 }
 
-/** Returns the choices by folded word: the choice itself, its labels on the desk, and other common words. */
-export const meaningsOf = <T extends string>(
-  choices: readonly T[],
-  words: Words<T>,
-): ReadonlyMap<string, T> =>
-  new Map(
-    choices.flatMap((choice) => {
-      const label = CHOICE_LABELS[choice];
-      const labels = label === undefined ? [] : LANGUAGES.map((language) => inLanguage(label, language));
-      const spellings = [choice, ...labels, ...(words[choice] ?? [])];
-      return spellings.map((word): [string, T] => [foldHeading(word), choice]);
-    }),
-  );
+/** Returns choices by folded word. The words are the choice itself, its labels on the desk, and `words`. */
+export function meaningsOf<T extends string>(choices: readonly T[], words: Words<T>): ReadonlyMap<string, T> {
+  const spellings = choices.flatMap((choice) => {
+    const label = CHOICE_LABELS[choice];
+    const labels = label === undefined ? [] : LANGUAGES.map((language) => inLanguage(label, language));
+    return [choice, ...labels, ...(words[choice] ?? [])].map((word): [string, T] => [
+      foldHeading(word),
+      choice,
+    ]);
+  });
+  return new Map(spellings);
+}
 
-/** Maximum number of unknown words in a column of choices. More may be names of people. */
+/** Maximum number of unknown words of a column that messages show. More words may be names of people. */
 export const MOST_UNKNOWN_WORDS = 3;
 
 function unknownChoice(cell: string, choices: readonly string[], { unknownWords }: CellContext): FieldError {

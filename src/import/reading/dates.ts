@@ -6,11 +6,11 @@ import { asMessage, say } from '../../values/message.ts';
 import { type CellContext, type ColumnSurvey, type DateOrder, NOT_SURVEYED } from './cell-context.ts';
 import { foldHeading } from './fold-and-misspellings.ts';
 
-// Capture groups of each pattern: first number, separator, second and third number, then hour, minute and
+// Each pattern captures the first number, the separator, the second and third number, then hour, minute and
 // second. Named groups would be slow.
 
 const TIME = String.raw`(?:\s+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?`;
-/** Three numbers with the same separator, and an optional time. */
+/** Matches three numbers with equal separators, and an optional time. */
 const NUMBERS = new RegExp(`^([0-9]{1,4})([/.-])([0-9]{1,2})\\2([0-9]{1,4})${TIME}$`);
 const MONTHS = [
   'January',
@@ -49,25 +49,17 @@ const MONTH_NAMES = MONTHS.map((month) => [
   ...(month === 'September' ? ['nzeli'] : []),
 ]);
 
-/** Cache of month numbers by word. */
-const monthNumbers = new Map<string, string>();
-
 /**
- * Returns the number of the month that the word names or abbreviates to at least three letters, such as `fev`
- * or `juil`.
- * @returns undefined for an ambiguous abbreviation such as `jui`
+ * Returns the number of the month that a word names or abbreviates, such as `fev` or `juil`.
+ * @returns undefined for an unknown word, and for an ambiguous abbreviation such as `jui`
  */
 function monthNamed(word: string): string | undefined {
-  const number = monthNumbers.get(word);
-  if (number !== undefined) return number;
   const isMeant = (names: readonly string[]) => names.some((name) => name.startsWith(word));
   const month = MONTH_NAMES.findIndex(isMeant);
-  if (month < 0 || month !== MONTH_NAMES.findLastIndex(isMeant)) return undefined;
-  monthNumbers.set(word, String(month + 1));
-  return String(month + 1);
+  return month < 0 || month !== MONTH_NAMES.findLastIndex(isMeant) ? undefined : String(month + 1);
 }
 
-/** Maximum age in years of a date with a two-digit year, except for dates of birth. */
+/** Maximum age of a date with a two-digit year, in years. `CENTURY` is the maximum for dates of birth. */
 const OLDEST = 50;
 const CENTURY = 100;
 
@@ -83,7 +75,7 @@ const CONTRADICTORY_FAULT = new FieldError(
   'Some dates of this column begin with the day and others with the month. Write 2024-03-31.',
 );
 
-/** Reads a date, or the day of a date-time in the registry's time zone. Refuses future dates. */
+/** Reads a date, or the day of a date-time in the registry's time zone. Refuses future days. */
 export const readPastDate = (cell: string, context: CellContext) => readDay(cell, context, OLDEST);
 
 export const readBirthDate = (cell: string, context: CellContext) => readDay(cell, context, CENTURY);
@@ -100,7 +92,7 @@ function readDay(cell: string, context: CellContext, oldest: number): string | F
   return date > today ? FUTURE_ERROR : date;
 }
 
-/** Reads a date or date-time to epoch seconds, in the registry's time zone unless it has an offset. */
+/** Reads a date or date-time to epoch seconds. Without an offset, the registry's time zone applies. */
 export function readDateTime(cell: string, context: CellContext): number | FieldError {
   const iso = toIso(cell, context, OLDEST);
   if (iso instanceof FieldError) return iso;
@@ -114,7 +106,7 @@ export function readPastDateTime(cell: string, context: CellContext): number | F
   return typeof instant === 'number' && instant > context.nowSeconds ? FUTURE_ERROR : instant;
 }
 
-/** Adds a cell's evidence about the order of day, month and year to the scan of the column. */
+/** Adds the evidence of a cell about the order of day, month and year to the survey of its column. */
 export function collectDateForms(cell: string, { dates, shortDates }: ColumnSurvey): void {
   if (isInIsoOrder(cell)) return;
   const [, first = '', , second = '', third = ''] = NUMBERS.exec(cell) ?? [];
@@ -143,8 +135,8 @@ export function collectDateForms(cell: string, { dates, shortDates }: ColumnSurv
 }
 
 /**
- * True if the two-digit years of a column may come first. Years repeat more often than days, so the first
- * numbers then have fewer distinct values than the last numbers.
+ * True if the first numbers of the dates in a column may be years of two digits. Years repeat more often than
+ * days. So fewer distinct first numbers than last numbers indicate years.
  */
 const mayBeginWithYear = ({ dates, shortDates: { first, last } }: ColumnSurvey): boolean =>
   dates.has('year first') ||
@@ -154,7 +146,7 @@ const mayBeginWithYear = ({ dates, shortDates: { first, last } }: ColumnSurvey):
 const isDayFirst = (survey: ColumnSurvey): boolean =>
   survey.dates.has('day first') || (survey.dates.has('short year, day first') && !mayBeginWithYear(survey));
 
-/** Returns the `dates` of a map; null if the dates are ambiguous, undefined if no order is needed. */
+/** Returns the `dates` of a map; null if the dates are ambiguous, undefined if the map needs no order. */
 export function dateOrderOf(survey: ColumnSurvey): DateOrder | null | undefined {
   const { dates, shortDates } = survey;
   const hasShort = shortDates.first.size > 0;
@@ -168,7 +160,7 @@ export function dateOrderOf(survey: ColumnSurvey): DateOrder | null | undefined 
 
 const isInIsoOrder = (cell: string): boolean => cell[4] === '-' && cell[7] === '-';
 
-/** Returns the date in ISO 8601 order. Returns a text that is not a date unchanged. */
+/** Converts a date in any accepted form to ISO 8601. Returns a text that is not a date unchanged. */
 function toIso(cell: string, context: CellContext, oldest: number): string | FieldError {
   if (isInIsoOrder(cell)) return cell;
   const match = NUMBERS.exec(cell);
@@ -182,7 +174,6 @@ function toIso(cell: string, context: CellContext, oldest: number): string | Fie
   return hour === undefined ? iso : `${iso}T${hour.padStart(2, '0')}:${minute}:${second}`;
 }
 
-/** Returns the parts of a matched date. The year has two or four digits. */
 function partsOf(match: RegExpExecArray, order: DateOrder) {
   const [, first = '', , second = '', third = '', hour, minute = '', seconds = '00'] = match;
   const [year, month, day] = {
@@ -195,7 +186,7 @@ function partsOf(match: RegExpExecArray, order: DateOrder) {
 
 type DateParts = ReturnType<typeof partsOf>;
 
-/** @returns undefined if the text is not a date, or the year is not where the map expects it */
+/** @returns undefined if the text is not a date, or if the map expects the year at another place */
 function withMonthName(cell: string, { dateOrder }: CellContext): DateParts | undefined {
   if (!HAS_LETTER.test(cell)) return undefined;
   const text = cell.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
@@ -210,7 +201,7 @@ function withMonthName(cell: string, { dateOrder }: CellContext): DateParts | un
   return undefined;
 }
 
-/** @returns undefined if the year is not where the order expects it */
+/** @returns undefined if the order expects the year at another place */
 function withNumbers(match: RegExpExecArray, context: CellContext): DateParts | undefined | FieldError {
   const [, first = '', mark = '', second = '', third = ''] = match;
   const order = context.dateOrder ?? orderOf({ first, second, third, mark }, context);
@@ -221,7 +212,7 @@ function withNumbers(match: RegExpExecArray, context: CellContext): DateParts | 
   return parts;
 }
 
-/** Completes a two-digit year so that the date is in the past. @param oldest maximum age in years */
+/** Completes a two-digit year so that the date is in the past. @param oldest maximum age, in years */
 function pastYear(
   cell: string,
   { year, monthAndDay, oldest }: { year: string; monthAndDay: string; oldest: number },
@@ -244,13 +235,13 @@ function pastYear(
   return isPast ? thisCentury : lastCentury;
 }
 
-/** Numbers of a date in the order of the cell, and their separator. */
+/** Numbers of a date in the order of the cell, and the separator between them (`mark`). */
 type Numbers = Readonly<Record<'first' | 'second' | 'third' | 'mark', string>>;
 
 /**
- * Determines the order of a date without a map. A date such as 03/04/2024 is day first unless the column
- * shows another order. For any other form, the column must show the order.
- * @returns undefined for a text that fits neither order
+ * Determines the order of a date without a map. A date such as 03/04/2024 begins with the day unless other
+ * dates of the column show another order. For any other form, other dates must show the order.
+ * @returns undefined for a text that is not a date
  */
 function orderOf(numbers: Numbers, context: CellContext): 'dmy' | undefined | FieldError {
   const { first, second, third } = numbers;
@@ -308,8 +299,8 @@ function bothOrders(numbers: Numbers): FieldError {
 export const LAST_SECOND = 'T23:59:59';
 
 /**
- * Returns the end of the day until which a paid amount counts repayments, so that a payment at any time of
- * that day does not count again. Today has not ended: without a value, the balance is that of the import.
+ * Returns the `paid_until` for a paid amount that includes all payments of a day: the end of the day. For
+ * today, which has not ended, returns an empty cell, which means the time of the import.
  * @param today `YYYY-MM-DD`
  */
 export function untilEndOf(day: string, today: string): string {

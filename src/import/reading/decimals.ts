@@ -8,7 +8,7 @@ const ONE_POINT_GROUP = /^[1-9][0-9]{0,2}\.[0-9]{3}$/;
 const COMMA_GROUPS = /^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
 const SPACE_GROUPS = /^[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?:\.[0-9]+)?$/;
 const ONE_COMMA_GROUP = /^[0-9]{1,3},[0-9]{3}$/;
-/** Decimal comma, with optional points or spaces between thousands. */
+/** Matches numbers with a decimal comma, and with optional points or spaces between thousands. */
 const DECIMAL_COMMA =
   /^(?:-?[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+),[0-9]+$/;
 const GROUPS_OF_COMMA_STYLE = /^[0-9]{1,3}(?:(?:\.[0-9]{3})+|(?:[ \u00a0\u202f][0-9]{3})+)$/;
@@ -37,7 +37,7 @@ const isMoney = (kind: DecimalKind): boolean => kind === MONEY || kind === MONEY
 type ReadDecimal = (cell: string, context: CellContext) => number | FieldError;
 
 const FRANCS = String.raw`(?:francs?|frw|rwf|fr)\.?`;
-/** Patterns of units that may precede or follow an amount. */
+/** Pattern of the unit that may precede or follow a number, by kind. */
 const UNITS: ReadonlyMap<DecimalKind, string> = new Map([
   [WEIGHT, String.raw`(?:kilos?|kgs?)\.?`],
   [MONEY, FRANCS],
@@ -47,7 +47,7 @@ const UNITS: ReadonlyMap<DecimalKind, string> = new Map([
 const SPACE = '[ \u00a0\u202f]?';
 const STARTS_AND_ENDS_WITH_DIGIT = /^[0-9](?:.*[0-9])?$/s;
 
-/** Returns a reader of amounts in minor units, which may have separated thousands and a unit. */
+/** Returns a parser of numbers, with separators of thousands and a unit if any, to minor units. */
 export const readDecimal = (kind: DecimalKind): ReadDecimal => {
   const read = readNumber(kind);
   const unit = UNITS.get(kind);
@@ -68,7 +68,7 @@ export const readDecimal = (kind: DecimalKind): ReadDecimal => {
   };
 };
 
-// Rates without a per cent sign that may be fractions: 0.18 for 18 %
+// Rates such as 0.18, which may be a fraction for 18 per cent
 
 const BELOW_ONE = /^0?[.,](?<decimals>[0-9]*[1-9][0-9]*)$/;
 const SIGN_AND_SPACES = /[%\s]/g;
@@ -78,13 +78,12 @@ export function collectRates(cell: string, survey: ColumnSurvey): void {
   if (rate > survey.highestRate) survey.highestRate = rate;
 }
 
-/** Factor by which another rate of the column must exceed a rate for it to be a probable fraction. */
+/** Minimum ratio of the highest rate in a column to a probable fraction. */
 const FAR_HIGHER = 10;
 
 /**
- * Returns the fault of a rate such as `0.18` if the column has far higher rates of at least one per cent. A
- * rate below one with more decimals than allowed, such as `0.195`, is refused in any column, because it is
- * hardly meant as per cent.
+ * Returns the fault of a rate such as `0.18` if it is probably a fraction: the column also has a far higher
+ * rate of at least one per cent, or the rate has more decimals than rates in per cent may have, as `0.195`.
  */
 function unclearShare(cell: string, { survey, askForSurvey }: CellContext): FieldError | undefined {
   const decimals = BELOW_ONE.exec(cell)?.groups?.decimals;
@@ -131,8 +130,9 @@ function showPoint(cell: string, context: CellContext): void {
 const [ZERO, NINE, POINT] = [0x30, 0x39, 0x2e];
 
 /**
- * Parses a cell of digits with at most one point, the form of most cells, much faster than `parseDecimal`.
- * @returns minor units; undefined for any other cell, and for a number that the kind does not accept
+ * Parses digits with at most one point, the form of most cells. This is much faster than `parseDecimal`.
+ * @returns minor units; undefined for a cell of any other form, and for a number that the kind does not
+ *   accept
  */
 function parsePlain(cell: string, kind: DecimalKind): number | undefined {
   const { fractionDigits, integerDigits, minimum, maximum = Number.POSITIVE_INFINITY } = kind;
@@ -152,9 +152,9 @@ function parsePlain(cell: string, kind: DecimalKind): number | undefined {
 }
 
 /**
- * Reads a number in which a comma separates thousands or decimals. `12,500` is ambiguous in kilograms, which
- * may have three decimals. In money, the comma separates thousands, unless the file separates cells with
- * semicolons.
+ * Reads a number in which a comma separates thousands or decimals. `12,500` is ambiguous for weights, which
+ * may have three decimals. For money, the comma separates thousands, or decimals in a file with semicolons
+ * between cells.
  */
 function readWithComma(cell: string, kind: DecimalKind, context: CellContext): number | FieldError {
   const { decimalMark, isSeparatedBySemicolons } = context;
@@ -170,7 +170,7 @@ function readWithComma(cell: string, kind: DecimalKind, context: CellContext): n
     return parseDecimal(cell.replace(GROUPING, ''), kind);
   }
   const isCertain = isSeparatedBySemicolons || ONE_OR_TWO_DECIMALS.test(cell);
-  // Reports the letter among the digits, not the comma.
+  // The fault of a text with letters is not the comma.
   if (!NUMBER_SIGNS.test(cell)) return parseDecimal(cell, kind);
   if (decimalMark === '.' || !isCertain || !DECIMAL_COMMA.test(cell)) return DECIMAL_COMMA_FAULT;
   const units = readCommaStyle(cell, kind);
@@ -181,13 +181,13 @@ function readWithComma(cell: string, kind: DecimalKind, context: CellContext): n
   return units;
 }
 
-/** Returns the decimal mark for a map; null if the numbers are ambiguous, undefined if no mark is needed. */
+/** Returns the `decimal` of a map; null if the numbers are ambiguous, undefined if the map needs no mark. */
 export function decimalMarkOf(forms: ReadonlySet<DecimalForm>): ',' | null | undefined {
   if (forms.has('comma')) return forms.has('thousands') || forms.has('point') ? null : ',';
   return forms.has('unclear') ? null : undefined;
 }
 
-/** Reads `1250,50`, `1.250,50` or `1 250,50`. The point in `12.500` separates thousands. */
+/** Reads a number such as `1.250,50` or `1 250,50`. Every point separates thousands. */
 function readCommaStyle(cell: string, kind: DecimalKind): number | FieldError {
   const isOfStyle = WHOLE.test(cell) || DECIMAL_COMMA.test(cell) || GROUPS_OF_COMMA_STYLE.test(cell);
   if (isOfStyle) return parseDecimal(cell.replace(GROUPING_OF_COMMA_STYLE, '').replace(',', '.'), kind);

@@ -1,7 +1,8 @@
 /**
- * Headings that cooperatives use, besides the column names and the labels in English, French and Kinyarwanda.
- * Headings are compared folded (`./fold-and-misspellings.ts`), so one spelling of each is enough. Ambiguous
- * headings need a map: `Secteur` is also a place, `Quantité` may be litres, `Contact` may be a name.
+ * Headings that cooperatives use, besides the names of columns and their labels in English, French and
+ * Kinyarwanda. One spelling of each heading is enough, because headings are compared folded
+ * (`./fold-and-misspellings.ts`). Ambiguous headings are left out and need a map: `Secteur` is also a place,
+ * `Quantité` may be litres, `Contact` may be a name.
  */
 
 import { byKind, type ImportKind } from '../../registry/file-columns.ts';
@@ -185,10 +186,10 @@ export const HEADINGS = byKind(
     Object.fromEntries(Object.entries(TEXTS[kind]).map(([column, text]) => [column, listed(text)])),
 );
 
-/** Headings of full names, or of family names if the file also has a column of first names. */
+/** Headings that mean family names if the file also has a column of first names, otherwise full names. */
 export const SINGLE_NAMES = ['Nom', 'Noms', 'Name', 'Izina'];
 
-/** Texts in brackets that may follow a heading without changing its meaning, as in `Montant (Frw)`. */
+/** Texts in brackets after a heading that do not change its meaning, as in `Montant (Frw)`, by column. */
 export const BRACKETS: Headings = {
   identity_card: ['16 digits', '16 chiffres', 'imibare 16', 'NID', 'ID'],
   gender: ['M/F', 'F/M', 'H/F', 'F/H', 'Gabo/Gore', 'Male/Female'],

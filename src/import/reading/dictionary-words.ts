@@ -1,6 +1,7 @@
 /**
- * Words for choices in English, French and Kinyarwanda, compared folded (`./fold-and-misspellings.ts`).
- * Ambiguous words need a map: `Démissionnaire` may or may not mean that the member has withdrawn.
+ * Words for choices in English, French and Kinyarwanda. Words are compared folded
+ * (`./fold-and-misspellings.ts`). Ambiguous words are left out and need a map: `Démissionnaire` may or may
+ * not mean that the member has withdrawn.
  */
 
 import type { CooperativeStatus, Sector } from '../../registry/cooperatives.ts';

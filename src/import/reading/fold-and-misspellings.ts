@@ -1,7 +1,4 @@
-/**
- * Folds headings and words for comparison: removes case, accents, spaces and punctuation. Finds the name that
- * a misspelt one may mean.
- */
+/** Folds headings and words for comparison, and finds the name that a misspelt name may mean. */
 
 import { countTypos } from '../../values/search-words-and-typos.ts';
 
@@ -26,14 +23,14 @@ export function foldHeading(text: string): string {
   return folded === '' ? text.normalize('NFKC').trim() : folded;
 }
 
-/** Splits a text into phrases. @param text phrases separated by `|` or line breaks */
+/** Splits a text at `|` and line breaks. */
 export const listed = (text: string): string[] =>
   text
     .split(/[|\n]/)
     .map((phrase) => phrase.trim())
     .filter((phrase) => phrase !== '');
 
-// Folding of headings with several words, so that the dictionary needs each phrase only once
+// Folding of headings with several words
 
 /** Common spelling of each word, by its other spellings. */
 const SAME_WORDS = new Map(
@@ -52,14 +49,14 @@ const JOINING = new Set([
 ]);
 
 /**
- * Folds a heading without joining words and with one spelling of frequent words: `Numéro de la carte
- * d'identité` equals `N° carte identité`. A joining word at the end carries meaning and stays: `Livré le`.
+ * Folds a heading without joining words and with one spelling of frequent words. So the result is equal for
+ * `Numéro de la carte d'identité` and `N° carte identité`. The last word always stays, as in `Livré le`.
  */
 export function foldPhrase(heading: string): string {
   const words = heading
     .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .split(/[^\p{L}\p{N}]+/u)
+    .replace(MARKS, '')
+    .split(SEPARATING)
     .map(foldHeading)
     .filter((word) => word !== '')
     .map((word) => SAME_WORDS.get(word) ?? word);
@@ -68,14 +65,14 @@ export function foldPhrase(heading: string): string {
 
 // Search for the known name nearest to a mistyped name
 
-/** Minimum length for one typo. In shorter names, another letter makes another name. */
+/** Minimum length of a name for one typo. In a shorter name, another letter makes another name. */
 const LETTERS_FOR_ONE_TYPO = 4;
 const LETTERS_FOR_TWO_TYPOS = 8;
 
 /**
- * Returns the name that differs from `given` by at most one typo, or two in a longer name. A typo is an
+ * Returns the name that differs from `given` by at most one typo, or by two in a longer name. A typo is an
  * extra, missing, wrong or swapped letter. Case, accents and punctuation are ignored.
- * @returns undefined if there is no such name or two are equally near
+ * @returns undefined if no name is near enough, or two names are equally near
  */
 export function nearestName<Name extends string>(given: string, names: readonly Name[]): Name | undefined {
   const word = foldHeading(given);

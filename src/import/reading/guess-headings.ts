@@ -1,4 +1,4 @@
-/** Assigns each heading of a file to a known column, a guessed column, or null. */
+/** Finds the column that each heading of a file means, or guesses it from the values below the heading. */
 
 import { valueIn } from '../../formats/spreadsheet-cells.ts';
 import { FAULTS_COLUMN, type ImportKind } from '../../registry/file-columns.ts';
@@ -17,18 +17,18 @@ import { foldHeading, nearestName } from './fold-and-misspellings.ts';
 
 // Ambiguities in the cells of known columns: order of day and month, decimal mark, unknown words
 
-/** Maximum number of distinct words in a column of choices. More may be personal data. */
+/** Maximum number of distinct unknown words in a column of choices. More words may be personal data. */
 const MOST_WORDS = 20;
 
 export interface UnknownWords {
   readonly column: string;
-  /** Distinct words, each in the spelling that occurs first; empty if there are too many. */
+  /** Distinct words, each in the spelling that occurs first; empty if the column has too many. */
   readonly words: readonly string[];
-  /** True if the column has further unknown words, which are not listed because they may be personal data. */
+  /** True if the column has more unknown words, which are not listed because they may be personal data. */
   readonly hasMore: boolean;
 }
 
-/** True for columns whose cells may be ambiguous. */
+/** True for a column whose cells may be ambiguous. */
 export const isObserved = (column: ImportColumn): boolean =>
   isOfDates(column) || column.kind === 'decimal' || column.kind === 'choice';
 
@@ -57,9 +57,7 @@ export function createObserver(cells: CellContext) {
       else if (column.kind === 'decimal') column.parse(cell, numbers);
       else if (column.kind === 'choice') lookAtWord(column, cell);
     },
-    /** Returns the `dates` of the map; null if the file is ambiguous, undefined if no order is needed. */
     dates: () => dateOrderOf(survey),
-    /** Returns the decimal mark; null if the file is ambiguous, undefined if no mark is needed. */
     decimal: () => decimalMarkOf(decimals),
     unknownWords: () =>
       [...unknown].map(([column, spellings]): UnknownWords => {
@@ -69,13 +67,12 @@ export function createObserver(cells: CellContext) {
   };
 }
 
-// First rows of a file: the header and the rows below it
+// Header of a file, and a sample of the rows below the header
 
 const SAMPLED_ROWS = 2000;
 
 /**
- * @returns the header, a flag that is true if the header is the first row with a value, and rows below the
- *   header
+ * @returns `isFirstRow` is true if no row with a value is above the header; `rows` are below the header
  * @throws FileFault if the file cannot be read or no row looks like headings
  */
 export async function sampleFile(source: RecordSource, kind: ImportKind) {
@@ -96,12 +93,12 @@ export async function sampleFile(source: RecordSource, kind: ImportKind) {
 
 const HAS_DIGIT = /\p{Nd}/u;
 const HAS_LETTER = /\p{L}/u;
-/** Number of rows below a possible header that are compared with it. */
+/** Number of rows below a possible header that are examined. */
 const COMPARED_ROWS = 100;
 
 /**
- * Detects a header that has no known heading: all its cells are words, and nearly all values below one of the
- * words contain a digit. A row of data would contain digits too.
+ * Detects a header without known headings: all its cells are words without digits, and nearly all values
+ * below one of the words contain a digit. In a row of data, this cell would contain a digit too.
  */
 function isHeaderOf(records: readonly FileRecord[], index: number): boolean {
   const cells = (records[index] as FileRecord).cells.map((cell) => cell.trim());
@@ -119,14 +116,14 @@ function isHeaderOf(records: readonly FileRecord[], index: number): boolean {
   });
 }
 
-// Guesses of columns for unknown headings, from their values and spelling. A heading gets a guess only if
-// nearly all of its values fit a single column and no other heading fits that column.
+// Guesses of columns for unknown headings, from their values and spelling. A heading gets a guess only if its
+// values fit a single column, and if no other heading fits that column.
 
 interface UnknownHeading {
   /** Index of the column in the file. */
   readonly place: number;
   readonly text: string;
-  /** Non-empty, trimmed values below the heading in the first rows. */
+  /** Non-empty, trimmed values below the heading in the sample. */
   readonly values: readonly string[];
 }
 
@@ -144,10 +141,10 @@ interface GuessContext {
 }
 
 const NEARLY_ALL = 0.95;
-/** Minimum number of values for a guess from values. */
+/** Minimum number of values for a guess from values. `FEWEST_NAMES` is the minimum for names of people. */
 const FEWEST_VALUES = 3;
 const FEWEST_NAMES = 5;
-/** Maximum number of unknown columns examined. Ten thousand would take minutes. */
+/** Maximum number of unknown headings that are examined. Ten thousand would take minutes. */
 const MOST_GUESSED = 200;
 
 export function guessColumns(headings: readonly UnknownHeading[], context: GuessContext): Guess[] {
@@ -161,7 +158,7 @@ export function guessColumns(headings: readonly UnknownHeading[], context: Guess
   return [...byValues, ...bySpelling];
 }
 
-/** Returns guesses for headings with a single candidate that is not a candidate of another heading. */
+/** Returns guesses for the headings whose only candidate is not a candidate of any other heading. */
 function unique(
   headings: readonly UnknownHeading[],
   by: Guess['by'],
@@ -195,7 +192,7 @@ function columnsByValues({ values }: UnknownHeading, context: GuessContext): str
 const nearlyAll = (values: readonly string[], fits: (value: string) => boolean): boolean =>
   values.filter(fits).length >= NEARLY_ALL * values.length;
 
-/** Parses values as a column would, and drops the values that the column refuses. */
+/** Parses values as cells of a column, and drops the values that the column refuses. */
 function readValues(
   column: ImportColumn,
   values: readonly string[],
@@ -203,7 +200,7 @@ function readValues(
 ): (string | number)[] {
   const observer = createObserver(cells);
   for (const value of values) observer.look(column, value);
-  // An operator decides ambiguities later, so a default replaces them here instead of excluding the column.
+  // The operator decides later how ambiguous values are read. A default keeps the column as a candidate.
   const [order, mark] = [observer.dates(), observer.decimal()];
   const context: CellContext = {
     ...cells,
@@ -218,8 +215,8 @@ const areOf = (column: ImportColumn, values: readonly string[], cells: CellConte
   readValues(column, values, cells).length >= NEARLY_ALL * values.length;
 
 /**
- * True if nearly all values are words of a column of choices, with at least two different choices or a word
- * longer than three letters. A letter such as `M` may mean anything.
+ * True if nearly all values are words of a column of choices. If all mean the same choice, one of the words
+ * must be longer than three letters, because a letter such as `M` may mean anything.
  */
 function areWordsOf(column: ImportColumn, values: readonly string[], cells: CellContext): boolean {
   const words = new Map<unknown, string>();
@@ -234,10 +231,10 @@ function areWordsOf(column: ImportColumn, values: readonly string[], cells: Cell
 
 const NAME = /^\p{L}[\p{L}\p{M}'’.-]*(?:\s+\p{L}[\p{L}\p{M}'’.-]*){1,5}$/u;
 
-/** True for a text that may be the name of a person: two to six words of letters. */
+/** True for a text of two to six words of letters. */
 export const isPersonsName = (cell: string): boolean => NAME.test(cell);
 
-/** True if the values look like names of people: names are mostly distinct, other words repeat. */
+/** True if the values look like names of people, which repeat less often than other words. */
 const areNames = (values: readonly string[]): boolean =>
   values.length >= FEWEST_NAMES &&
   nearlyAll(values, isPersonsName) &&
@@ -245,10 +242,10 @@ const areNames = (values: readonly string[]): boolean =>
 
 /** Minimum age of members, in years. */
 const YOUNGEST = 15;
-/** Age in years that at least a quarter of the members have reached, but hardly any cooperative. */
+/** Age that at least a quarter of the members have reached, but hardly any cooperative, in years. */
 const OLD = 50;
 
-/** @param isOnly true if the kind has one column of dates; otherwise the years must show which */
+/** @param isOnly true if the kind has no other column of dates; otherwise the years must fit the column */
 function areDatesOf(
   column: ImportColumn,
   values: readonly string[],
@@ -268,7 +265,7 @@ function areDatesOf(
   return column.name === 'registration_date' && share((age) => age < YOUNGEST) >= NEARLY_ALL;
 }
 
-/** Returns the column of a heading within a typo or two (`nearestName`), if it accepts nearly all values. */
+/** Returns the column of the nearest known heading (`nearestName`), if it accepts nearly all values. */
 function columnsBySpelling(
   { text, values }: UnknownHeading,
   { kind, cells, assigned }: GuessContext,
@@ -284,11 +281,11 @@ export interface PlacedHeading {
   readonly text: string;
   readonly column: string | null;
   readonly by?: 'name' | 'dictionary' | Guess['by'];
-  /** True if a map can name the heading: a text that is not data and not folded like another heading. */
+  /** True if a map can contain the heading: a text that is not data and not folded like another heading. */
   readonly isNameable: boolean;
 }
 
-/** Assigns columns to the headings of a sample, in the order of the file. */
+/** Assigns a column to each heading, or null. @param rows rows below the header, for guesses from values */
 export function placeHeadings(
   header: FileRecord,
   rows: readonly FileRecord[],
@@ -309,8 +306,8 @@ export function placeHeadings(
 }
 
 /**
- * Assigns columns by name and dictionary. If several headings mean one column, only an exact column name is
- * assigned, because nothing shows which of the others is right.
+ * Assigns columns by name and dictionary. If several headings mean one column, only the exact name of the
+ * column is assigned, because nothing shows which of the other headings is right.
  */
 function placeKnown(kind: ImportKind, cells: readonly string[]): PlacedHeading[] {
   const recognised = recogniseHeadings(kind, cells);

@@ -1,19 +1,18 @@
-/** Reads cells with national IDs, from which spreadsheets may have taken digits, and with mobile numbers. */
+/** Parses national IDs, in which a spreadsheet may have lost digits, and mobile numbers. */
 
 import { FieldError } from '../../values/errors.ts';
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../values/identity-card.ts';
 import { parseMobile } from '../../values/telephone.ts';
 import type { CellContext } from './cell-context.ts';
 
-// Cells with several mobile numbers, of which the first is kept
-// (docs/import-reference.md#effects-of-spreadsheets)
+// Cells with several mobile numbers (docs/import-reference.md#effects-of-spreadsheets)
 
-/** Separator of numbers. A pattern for more than one space on each side takes quadratic time. */
+/** Separator of numbers, with at most one space on each side. A pattern for more takes quadratic time. */
 const BETWEEN_NUMBERS = / ?[/;,|&\n] ?| (?:ou|et|or|and|na|cyangwa) /i;
-/** Text that looks like any telephone number, mobile or not. */
+/** Matches texts that look like a telephone number, mobile or not. */
 const NUMBER = /^[+(]?[0-9][0-9\s().-]{5,18}$/;
 
-/** Reads a mobile number. If all parts of the cell look like telephone numbers, reads the first. */
+/** Reads a mobile number. If a cell has several telephone numbers, reads the first. */
 export function readMobile(cell: string, context: CellContext): string | FieldError {
   const mobile = parseMobile(cell);
   if (!(mobile instanceof FieldError)) return mobile;
@@ -26,11 +25,7 @@ export function readMobile(cell: string, context: CellContext): string | FieldEr
   return firstMobile;
 }
 
-// National IDs in the forms of spreadsheets, read as 16 digits
-// (docs/import-reference.md#effects-of-spreadsheets)
-
-/** Spaces between groups of digits, including no-break spaces. */
-const SPACES = /\s/g;
+// National IDs in the forms of spreadsheets (docs/import-reference.md#effects-of-spreadsheets)
 
 const SCIENTIFIC = /^[0-9](?:[.,][0-9]+)?[Ee]\+?[0-9]+$/;
 const NUMBER_FAULT = new FieldError(
@@ -42,7 +37,7 @@ export function readIdentityCard(cell: string, { isNumber }: CellContext): strin
   // A workbook stores only 15 digits of a number, even if the cell displays more.
   if (isNumber) return NUMBER_FAULT;
   if (isIdentityCard(cell)) return cell;
-  const digits = cell.replace(SPACES, '');
+  const digits = cell.replace(/\s/g, '');
   if (SCIENTIFIC.test(digits)) return NUMBER_FAULT;
   return isIdentityCard(digits) ? digits : IDENTITY_CARD_ERROR;
 }

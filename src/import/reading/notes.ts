@@ -1,4 +1,4 @@
-/** Notes about cells and rows read leniently or skipped, counted by kind and column, with lines. */
+/** Notes about cells and lines that an import reads leniently or skips. */
 
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import type { Text } from '../../values/message.ts';
@@ -7,7 +7,7 @@ import type { ImportFault } from '../files/records.ts';
 const ofFile = (refusal: string) => ({ refuses: 'file' as const, refusal });
 const ofRow = (refusal: string) => ({ refuses: 'row' as const, refusal });
 
-/** Kinds of notes, with the faults that replace them under `--strict` (docs/import-reference.md#notes). */
+/** Kinds of notes (docs/import-reference.md#notes), each with the fault that replaces it under `--strict`. */
 export const NOTES = {
   encoding: ofFile('Refused with --strict: the file is not UTF-8.'),
   title_row: ofFile('Refused with --strict: this line is above the header.'),
@@ -36,18 +36,18 @@ export type NoteKind = keyof typeof NOTES;
 
 export interface ImportNote {
   readonly kind: NoteKind;
-  /** Name of the column; empty if the note does not concern a single column. */
+  /** Name of the column; empty for a note that does not concern a single column. */
   readonly column: string;
   readonly count: number;
-  /** First few skipped texts, without national IDs. */
+  /** First few texts that were skipped, without national IDs. */
   readonly texts?: readonly string[];
   /** Lists the lines in the order in which they were noted. */
   lines(): Iterable<number>;
 }
 
-/** Maximum number of faults for a range of lines. The file is refused anyway, and more would not help. */
+/** Maximum number of faults for a range of lines. The file is refused anyway. */
 const MOST_FAULTS = 1_000;
-/** Maximum number of texts shown with a note, and their maximum length. */
+/** Maximum number of texts of a note, and maximum length of each. */
 const [MOST_TEXTS, MOST_CHARACTERS] = [5, 80];
 
 interface NoteOptions {
@@ -55,12 +55,12 @@ interface NoteOptions {
   readonly text?: string | undefined;
 }
 
-/** Collects notes or, with `--strict`, faults instead. */
+/** Collects notes by kind and column or, with `--strict`, faults. */
 export class NoteLog {
   readonly #isStrict: boolean;
   /**
-   * Notes by kind and column. `runs` has the first and last line of each range of successive lines, so that a
-   * note on every row takes no memory.
+   * Notes by kind and column. `runs` contains the first and last line of each range of successive lines,
+   * because every line of a large file may have a note.
    */
   readonly #entries = new Map<
     string,
@@ -72,10 +72,7 @@ export class NoteLog {
     this.#isStrict = isStrict;
   }
 
-  /**
-   * Adds a note or, with `--strict`, a fault.
-   * @param options `refusal` replaces the fault's default message; `text` is shown with the note
-   */
+  /** @param options `refusal` replaces the message of the fault; `text` is shown with the note */
   note(kind: NoteKind, column: string, line: number, options: NoteOptions = {}): void {
     const { refusal: message, refuses } = NOTES[kind];
     if (this.#isStrict) {
@@ -89,7 +86,6 @@ export class NoteLog {
       entry.texts.push(hideIdentityCards(options.text).slice(0, MOST_CHARACTERS));
   }
 
-  /** Adds a note for each line of a range, which may contain millions of lines. */
   noteLines(kind: NoteKind, first: number, last: number): void {
     if (!this.#isStrict) {
       this.#add(kind, '', first, last);

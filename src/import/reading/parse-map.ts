@@ -1,4 +1,4 @@
-/** Parses a map document into a file layout or a list of its faults (docs/import-reference.md#maps). */
+/** Parses a map document to a file layout (docs/import-reference.md#maps). */
 
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
@@ -9,10 +9,10 @@ import { type CellContext, DATE_ORDERS } from './cell-context.ts';
 import { DECIMAL_MARKS, type FileLayout, MAP_KEYS, MAX_HEADER_LINE } from './file-layout.ts';
 import { foldHeading, nearestName } from './fold-and-misspellings.ts';
 
-// JSON parsing that reports repeated keys and positions of faults, unlike `JSON.parse`
+// Parsing of JSON. Unlike `JSON.parse`, it reports repeated keys and the positions of faults.
 
 export interface MapFault {
-  /** Path in the document, such as `columns.Izina`; empty if the fault concerns the entire document. */
+  /** Path in the document, such as `columns.Izina`; empty for a fault of the entire document. */
   readonly path: string;
   readonly message: string;
 }
@@ -35,7 +35,7 @@ const SYNTAX_FAULTS: { readonly [code: string]: string } = {
   UnexpectedEndOfString: 'a closing quote is expected',
 };
 
-/** Parses a document into a tree, or returns its first syntax fault, which usually causes the others. */
+/** Parses a document into a tree, or returns its first syntax fault, which usually causes the next faults. */
 function parseMapJson(text: string): Node | MapFault {
   const errors: ParseError[] = [];
   let tree: Node | undefined;
@@ -57,7 +57,7 @@ function parseMapJson(text: string): Node | MapFault {
   };
 }
 
-/** Returns the entries of an object. Other nodes and repeated keys are faults. */
+/** Returns the entries of an object. A repeated key is a fault, and so is any other kind of node. */
 function entriesOf(node: Node, path: string, onFault: (path: string, message: string) => void): MapEntry[] {
   if (node.type !== 'object') {
     onFault(path, 'Expected an object: { … }.');
@@ -77,7 +77,7 @@ function entriesOf(node: Node, path: string, onFault: (path: string, message: st
 
 const PLAIN_KEY = /^[\p{L}\p{N}_-]+$/u;
 
-/** Returns the path of an entry, with the position of a key that may be personal data: `columns[#3]`. */
+/** Returns the path of an entry. A position replaces a key that may be personal data: `columns[#3]`. */
 function pathTo(path: string, key: string, index: number): string {
   if (!mayEcho(key)) return `${path}[#${index + 1}]`;
   if (!PLAIN_KEY.test(key)) return `${path}[${JSON.stringify(key)}]`;
@@ -88,7 +88,7 @@ function pathTo(path: string, key: string, index: number): string {
 const textOf = (node: Node): string | undefined =>
   node.type === 'string' ? (node.value as string) : undefined;
 
-/** True for a map document, even a faulty one: an object that has `kind` and only keys of maps. */
+/** True for a map document, even with faults: an object that has `kind` and no keys that maps do not have. */
 export function isMapDocument(text: string): boolean {
   const tree = parseMapJson(text);
   if (!('type' in tree) || tree.type !== 'object') return false;
@@ -100,7 +100,7 @@ const isMapKey = (key: string): boolean => MAP_KEYS.some((name) => name === key)
 
 // Messages about unknown names and words in a map
 
-/** Composes a message such as `Unknown column "fullname". Did you mean "full_name"?` */
+/** Returns a message such as `Unknown column "fullname". Did you mean "full_name"?` */
 function unknownName(what: 'key' | 'column' | 'value', name: string, names: readonly string[]): string {
   const nearest = nearestName(name, names);
   const hint = nearest === undefined ? `Known: ${names.join(', ')}.` : `Did you mean "${nearest}"?`;
@@ -116,7 +116,6 @@ function list(words: readonly string[]): string {
 
 // Values of a map document
 
-/** @param text text of the node; undefined if the node is not a string */
 function parseChoice<Choice extends string>(
   node: Node,
   choices: readonly Choice[],
@@ -157,7 +156,7 @@ function parseSheet(node: Node): string | FieldError {
   return name.trim() === '' ? new FieldError('Expected the name of a sheet.') : name;
 }
 
-/** Reads the entries of a map for one kind of file, and collects their faults. */
+/** Reads the entries of a map document, and collects their faults. */
 class MapReader {
   readonly faults: MapFault[] = [];
   readonly #entries: ReadonlyMap<string, MapEntry>;
@@ -172,7 +171,7 @@ class MapReader {
     this.faults.push({ path, message });
   };
 
-  /** @returns undefined if the entry is missing or faulty */
+  /** Parses an entry. Returns undefined if the entry is missing or faulty. */
   read<Value>(key: string, parse: (node: Node) => Value | FieldError): Value | undefined {
     const entry = this.#entries.get(key);
     return entry && this.#parsed(entry, parse);
@@ -189,7 +188,7 @@ class MapReader {
     return entry === undefined ? [] : entriesOf(entry.value, entry.path, this.#fault);
   }
 
-  /** Returns the kind for checking the rest of the document: the document's own kind, if it has one. */
+  /** Returns the kind of the document, or else the kind of the imported file. */
   readKind(imported: ImportKind): ImportKind {
     const entry = this.#entries.get('kind');
     if (entry === undefined) this.#fault('', `The map must name its kind: "kind": "${imported}".`);
@@ -199,7 +198,6 @@ class MapReader {
     return kind ?? imported;
   }
 
-  /** Reads the columns by folded heading; null for a heading to ignore. */
   readColumns(declared: readonly ImportColumn[]): FileLayout['columns'] {
     const columns = new Map<string, string | null>();
     const assigned = new Set<string>();
@@ -225,10 +223,10 @@ class MapReader {
     return columns;
   }
 
-  /** Columns with `"round": true`, complete after `readColumns`. */
+  /** Columns with `"round": true`. `readColumns` adds them. */
   readonly rounded = new Set<string>();
 
-  /** Reads an entry such as `{"column": "kg", "round": true}`; returns undefined for anything else. */
+  /** Returns the column of an entry such as `{"column": "kg", "round": true}`; undefined for another form. */
   #readRounded(path: string, value: Node, declared: readonly ImportColumn[]): string | undefined {
     if (value.type !== 'object') return undefined;
     const entries = entriesOf(value, path, this.#fault);
@@ -248,7 +246,7 @@ class MapReader {
     return column;
   }
 
-  /** @param overriding constants that replace the document's, which may therefore be null */
+  /** @param overriding constants by column; the document's constants for these columns are not parsed */
   readConstants(
     declared: readonly ImportColumn[],
     columns: FileLayout['columns'],
@@ -273,7 +271,6 @@ class MapReader {
     return new Map([...constants, ...overriding]);
   }
 
-  /** Reads the values of the registry by column and folded word. */
   readValues(declared: readonly ImportColumn[]): FileLayout['values'] {
     const values = new Map<string, ReadonlyMap<string, string>>();
     const withWords = declared.filter(({ choices }) => choices !== undefined);
@@ -310,7 +307,7 @@ const namesOf = (declared: readonly ImportColumn[]): string[] => declared.map(({
 interface MapContext {
   readonly kind: ImportKind;
   readonly cells: CellContext;
-  /** Constants by column, which override the document's. */
+  /** Constants by column that override the constants of the document. */
   readonly constants?: ReadonlyMap<string, string>;
 }
 

@@ -1,4 +1,4 @@
-/** Suggests a map for a file, with null where the operator must decide (docs/import-reference.md#maps). */
+/** Proposes a map (docs/import-reference.md#maps). The operator must replace each null in the map. */
 
 import { basename } from 'node:path';
 import { valueIn } from '../../formats/spreadsheet-cells.ts';
@@ -71,19 +71,19 @@ export async function proposeMap(source: RecordSource, { kind, cells, sheet }: P
     headerLine: header.line,
     headings,
     unknownWords,
-    /** First few values below each heading, shortened, by index of the heading. */
+    /** First few values below each heading, shortened. */
     examples: headings.map((_, place) => examplesAt(place)),
-    /** Columns that an import needs but that neither a heading nor a constant provides. */
+    /** Required columns that neither a heading nor a constant provides. */
     missing: missingColumns(kind, new Set([...columns, ...constants])).map((name) =>
       describeColumn(kind, name),
     ),
-    /** Sheet that was read, one of `sheets`; undefined for a text file. */
+    /** Name of the sheet that was read; undefined for a text file. */
     sheet: format.type === 'workbook' ? format.sheet : undefined,
     sheets: source.sheets ?? [],
   };
 }
 
-/** True for a column whose value is often the same in every row. */
+/** True for a column that often has the same value in all rows. */
 const mayBeConstant = ({ name, choices }: ImportColumn): boolean =>
   name === 'cooperative_code' || choices !== undefined;
 
@@ -94,13 +94,13 @@ const nonEmpty = <Key extends string, Value>(key: Key, entries: readonly (readon
 
 const allNull = (names: readonly string[]) => names.map((name) => [name, null] as const);
 
-/** Returns the map entries for all headings except exact column names. */
+/** Returns entries of a map for all headings except exact column names. */
 const columnsOf = (headings: readonly PlacedHeading[]) =>
   headings.flatMap(({ text, column, by, isNameable }) =>
     isNameable && by !== 'name' ? [[text, column] as const] : [],
   );
 
-/** Maximum number of distinct cells cached per column, so that repeated cells are examined once. */
+/** Maximum number of distinct cells of a column in the cache, so that equal cells are examined once. */
 const MOST_CACHED = 50_000;
 
 /** Examines every row, because an unknown word may occur only in the last one. */
@@ -131,7 +131,7 @@ async function observeRows(
 
 // Guess of a file's kind from its name and headings
 
-/** Words in file names that indicate a kind, in English, French and Kinyarwanda. */
+/** Words in the names of files that indicate a kind, in English, French and Kinyarwanda. */
 const NAMES: { readonly [kind in ImportKind]: RegExp } = {
   cooperatives: /cooperatives|coopératives|amakoperative/i,
   members: /members|membres|abanyamuryango|urutonde/i,
@@ -141,13 +141,12 @@ const NAMES: { readonly [kind in ImportKind]: RegExp } = {
   savings: /savings|épargne|epargne|ubwizigame|kuzigama/i,
 };
 
-/** Number of recognised headings that a matching file name counts as. */
+/** Value of a matching file name, as a number of recognised headings. */
 const NAME_SCORE = 2;
 
 /**
- * Guesses the kind of a file: the kind with the most recognised headings. Missing required columns reduce the
- * score of a kind.
- * @param name name of the file as users know it; by default, the name in the path
+ * Guesses the kind of a file from its headings (`scoreOf`) and its name.
+ * @param name name of the file as the user knows it; by default, the name in the path
  * @throws FileFault if the file cannot be read
  */
 export async function guessKind(path: string, name = basename(path)): Promise<ImportKind> {

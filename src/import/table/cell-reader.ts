@@ -99,7 +99,7 @@ function fitDecimals(
   const number = cell.replace(',', '.');
   const digits = fractionDigitsOf(number);
   if (digits <= decimal.fractionDigits) return cell;
-  // A rate below one may be a fraction. The parser of rates reports that, not the number of decimals.
+  // A rate below one may be a fraction. The parser of rates reports this first.
   if (decimal === RATE && Number(number) < 1) return cell;
   // In a text file, a mark before three digits may separate thousands.
   const isMark = decimalMark === undefined ? !isComma && digits > 3 : isComma === (decimalMark === ',');
@@ -197,10 +197,7 @@ export function createCellReader(options: CellReaderOptions) {
     accept({ evidence }: RowFindings): void {
       for (const { place, form } of evidence) columns[place]?.decimals.add(form);
     },
-    /**
-     * Returns the columns with a number that is refused for too many decimals. A map can round these
-     * columns.
-     */
+    /** Returns the columns with a number that is refused for too many decimals. A map can round them. */
     roundableColumns: () =>
       columns.filter(({ decimals }) => decimals.has('too many')).map(({ column }) => column.name),
     /** Returns a fault for each column whose decimal marks contradict each other. */

@@ -22,7 +22,6 @@ export interface ImportColumn {
   readonly kind: ValueKind['kind'];
   /** True if every file must have the column, with a value in every row. */
   readonly isRequired: boolean;
-  /** Valid values of a column of choices. */
   readonly choices?: readonly string[];
   /** Kind of decimals, which are parsed to minor units or grams. */
   readonly decimal?: DecimalKind;

@@ -164,9 +164,7 @@ function looksLikeHeader(headings: readonly Heading[]): boolean {
   return 2 * written.filter(({ column }) => column !== undefined).length >= written.length;
 }
 
-/**
- * Lists unknown and ignored headings, with positions from 1. A text that may be personal data is left out.
- */
+/** Lists unknown and ignored headings, with positions from 1. Omits texts that may be personal data. */
 export function ignoredHeadings({ headings }: Pick<Header, 'headings'>) {
   const isHeader = looksLikeHeader(headings);
   return headings.flatMap(({ text, column, by }, i) => {

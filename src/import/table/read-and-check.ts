@@ -117,7 +117,6 @@ async function stageOnce(
   return { staging, table, notes: notes.list(), firstRows, needsSurvey: false };
 }
 
-/** Scans an entire file for evidence about its columns. */
 async function surveyColumns(
   source: RecordSource,
   header: Header,

@@ -42,7 +42,7 @@ interface FoundThings {
   readonly identityCard?: string;
   /** Reason why the text cannot be searched. */
   readonly fault?: Text;
-  /** Set if there are no exact results, so that these are similar names or numbers. */
+  /** Set if nothing matches exactly, and the results are only similar. */
   readonly areSimilar?: true;
 }
 

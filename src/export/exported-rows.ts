@@ -53,7 +53,7 @@ export interface ExportFilter {
   readonly visible: Visible;
   readonly cooperativeId?: number | undefined;
   readonly status?: string | undefined;
-  /** True to exclude entries of erased persons. An import could not assign them to a member. */
+  /** True to exclude entries of erased persons. An import could not assign such entries to a member. */
   readonly isNamed?: boolean;
 }
 

@@ -158,7 +158,7 @@ interface RefusedFolder {
 async function showHealth(visit: Visit, added: readonly ReadAdded[], refused?: RefusedFolder): Promise<Page> {
   const { commands } = deskFilesOf(visit);
   const heading = html`<h1>${visit.say('Health')}</h1>`;
-  const backup = commands.workOf('backup');
+  const backup = commands.lastOf('backup');
   if (backup?.isAtWork)
     return workUnderWay(
       visit,
@@ -166,7 +166,7 @@ async function showHealth(visit: Visit, added: readonly ReadAdded[], refused?: R
       visit.say('Backing up into {folder}…', { folder: folderOf(backup) }),
       backup,
     );
-  const check = commands.workOf('check');
+  const check = commands.lastOf('check');
   if (check?.isAtWork) return workUnderWay(visit, heading, visit.say('Checking all data…'), check);
   const facts = await readVisitedFacts(visit, added);
   const outcome =

@@ -223,8 +223,8 @@ export class CommandQueue {
   private readonly options: QueueOptions;
   /** Runs that have not ended, in the order of their start. */
   private readonly runs = new Set<CommandRun>();
-  private readonly undos = new Map<number, CommandRun>();
-  private readonly works = new Map<Work, CommandRun>();
+  /** Last run of each work, and of `imports undo` for each import. */
+  private readonly last = new Map<Work | number, CommandRun>();
 
   constructor(options: QueueOptions) {
     this.options = options;
@@ -250,26 +250,21 @@ export class CommandQueue {
     for (const run of runs.filter(({ isAsking }) => isAsking).slice(0, -MOST_ASKING)) run.letGo();
   }
 
-  /** Returns the last run of `imports undo` for this import. */
-  undoOf(importId: number): CommandRun | undefined {
-    return this.undos.get(importId);
+  /** @param work id of an import for the last run of its undo @returns the last run, by any user */
+  lastOf(work: Work | number): CommandRun | undefined {
+    return this.last.get(work);
   }
 
   startUndo(importId: number, as: RunAs): void {
-    this.undos.get(importId)?.stop();
-    this.undos.set(importId, this.start(['imports', 'undo', String(importId)], as));
-  }
-
-  /** Returns the last run of the command, by any user. */
-  workOf(work: Work): CommandRun | undefined {
-    return this.works.get(work);
+    this.last.get(importId)?.stop();
+    this.last.set(importId, this.start(['imports', 'undo', String(importId)], as));
   }
 
   /** Starts the command, or returns its current run if the command is working. */
   startWork(work: Work, args: readonly string[], as: RunAs): CommandRun {
-    const last = this.works.get(work);
+    const last = this.last.get(work);
     const run = last?.isAtWork ? last : this.start([...WORKS[work], ...args, '--json'], as);
-    this.works.set(work, run);
+    this.last.set(work, run);
     return run;
   }
 

@@ -76,7 +76,7 @@ export function showingRows(rows: readonly ShownRow[]): Shows | 'nobody' {
 const SHOWN_CHANGES = 200;
 
 const idOf = ({ places }: Visit): number => Number(places.import);
-const undoOf = (visit: Visit): CommandRun | undefined => deskFilesOf(visit).commands.undoOf(idOf(visit));
+const undoOf = (visit: Visit): CommandRun | undefined => deskFilesOf(visit).commands.lastOf(idOf(visit));
 const pathOf = (visit: Visit): string => `/imports/${idOf(visit)}`;
 
 const headings = (visit: Visit, ...texts: Message[]) =>

@@ -55,7 +55,7 @@ import { stagedColumns } from './targets.ts';
 // files of killed imports.
 
 const JOURNAL = '-journal';
-/** Age below which an empty staging file may belong to a running import that has not locked it yet. */
+/** An empty staging file younger than this may be that of a running import that has not locked it yet. */
 const FRESH_MS = 10_000;
 
 /** Creates an empty file that only its owner can read. SQLite would create it readable by others. */

@@ -42,7 +42,7 @@ const readResults =
     const { work, path } = search;
     const { commands } = deskFilesOf(visit);
     const heading = html`<h1>${visit.translate(search.title)}</h1>`;
-    const run = commands.workOf(work) ?? commands.startWork(work, [], runAs(visit));
+    const run = commands.lastOf(work) ?? commands.startWork(work, [], runAs(visit));
     if (run.isAtWork)
       return { ...workUnderWay(visit, heading, visit.translate(search.progress), run), shows: 'nobody' };
     const results = run.document as Results | undefined;
@@ -82,7 +82,7 @@ function resolve<Results, Group extends FoundGroup>(
   proposal: Omit<Proposal, 'path' | 'back'>,
 ): Page | Continuation {
   const answer = proposeCorrection(visit, submitted, { ...proposal, path, back: path });
-  const results = deskFilesOf(visit).commands.workOf(work)?.document as Results | undefined;
+  const results = deskFilesOf(visit).commands.lastOf(work)?.document as Results | undefined;
   if (!('goTo' in answer) || results === undefined) return answer;
   const groups = groupsOf(results);
   const place = groups.findIndex((group) => members.every((id, i) => group.members[i]?.id === id));

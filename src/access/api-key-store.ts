@@ -1,7 +1,7 @@
 /** Stores API keys in their own file, so that an operator can disable a key during a long import. */
 
+import type { Scheduler } from '../runtime/scheduler.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import type { EndOfIteration } from '../sqlite/group-commit.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { exists, keysFileOf } from '../sqlite/registry-files.ts';
 import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
@@ -222,7 +222,7 @@ interface CachedKey {
  * shows, and changes on this connection clear the cache. Entries do not expire by age, because the next
  * request after a key is disabled must already be refused.
  */
-function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
+function openCache({ dataVersion }: Statements, scheduler: Scheduler) {
   const keys = new Map<string, CachedKey>();
   // Unknown secrets are cached too, because programs with a wrong key retry often. Their cache is separate:
   // many wrong secrets must not displace valid keys.
@@ -255,7 +255,7 @@ function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
   };
 }
 
-function createStore(db: Connection, scheduler: EndOfIteration) {
+function createStore(db: Connection, scheduler: Scheduler) {
   const statements = prepareStatements(db);
   const { selectOne, selectSecret, insert, replace, insertSecret, endSecrets } = statements;
   const { find, list } = openReads(statements);
@@ -346,7 +346,7 @@ export interface ApiKeysOptions {
   /** Milliseconds for which a change may wait for another process. */
   readonly waitMs: number;
   readonly create: boolean;
-  readonly scheduler: EndOfIteration;
+  readonly scheduler: Scheduler;
 }
 
 /** @throws StorageError if the file cannot be used */

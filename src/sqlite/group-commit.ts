@@ -1,4 +1,5 @@
 /** Group commit: the writes of an event-loop iteration share one transaction, and so one sync to disk. */
+import type { Scheduler } from '../runtime/scheduler.ts';
 import { RegistryError, type UnavailableReason } from '../values/errors.ts';
 import { type Connection, MAX_WRITE_WAIT_MS } from './connection.ts';
 import { isBusy, isConstraint, isDiskFull } from './sqlite-errors.ts';
@@ -9,7 +10,7 @@ const MAX_PENDING = 5_000;
 
 interface GroupCommitOptions {
   readonly monotonicMs: () => number;
-  readonly scheduler: EndOfIteration;
+  readonly scheduler: Scheduler;
   /** True if the disk has room for a write. Called before each transaction. May throw. */
   readonly hasRoom: () => boolean;
   /** True if the file is still at the path where it was opened. Called before each transaction. */
@@ -208,11 +209,6 @@ function rejectAll(jobs: readonly Job[], error: unknown): void {
   for (const job of jobs) job.reject(error);
 }
 
-export interface EndOfIteration {
-  /** Runs the work at the end of the current event-loop iteration. @param work must not throw */
-  atEnd(step: 'storage', work: () => void): void;
-}
-
 /** Receives each group commit. Must not throw. @param durationMs time from BEGIN until the data is on disk */
 export type CommitMeasure = (writes: number, durationMs: number) => void;
 
@@ -220,14 +216,14 @@ export type CommitMeasure = (writes: number, durationMs: number) => void;
 
 export class ReadSnapshot {
   private readonly db: Connection;
-  private readonly scheduler: EndOfIteration;
+  private readonly scheduler: Scheduler;
   private readonly versionStatement: { get(): { data_version: number } | undefined };
   private isOpen = false;
   private seenVersion = -1;
   private readonly invalidators: (() => void)[] = [];
   private readonly endReads = (): void => this.end();
 
-  constructor(db: Connection, scheduler: EndOfIteration) {
+  constructor(db: Connection, scheduler: Scheduler) {
     this.db = db;
     this.scheduler = scheduler;
     this.versionStatement = db.prepare<[], { data_version: number }>('PRAGMA data_version');

@@ -23,7 +23,7 @@ export const backupsFileOf = beside('.backups.json');
 /** Access ledger of version 1.0.0. The program makes this file the first closed file of its ledger. */
 export const oldLedgerFileOf = beside('.ledger.db');
 export const ledgerFolderOf = beside('.ledger');
-/** File with which a command finds the desk of this registry that is already open. */
+/** File by which the command `desk` finds a desk that is already open. */
 export const deskFileOf = beside('.desk.json');
 /**
  * Folder of the files that a user has uploaded to the desk. The name of the folder contains the user's id.

@@ -4,10 +4,11 @@
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import type { Scheduler } from '../runtime/scheduler.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
 import { KIGALI, type TimeZone } from '../values/date-time.ts';
 import { type Connection, WAIT_MS } from './connection.ts';
-import type { CommitMeasure, EndOfIteration } from './group-commit.ts';
+import type { CommitMeasure } from './group-commit.ts';
 import { withDatabase } from './open-database.ts';
 import { assertTimeZone, timeZoneOf } from './registry-facts.ts';
 import {
@@ -62,7 +63,7 @@ function assertNothingLeft(databaseFile: string): void {
 
 interface StorageDependencies {
   readonly clock: { monotonicMs(): number };
-  readonly scheduler: EndOfIteration;
+  readonly scheduler: Scheduler;
   /** Configured time zone; undefined for the zone that is stored in the registry. */
   readonly zone: TimeZone | undefined;
   readonly measureCommit?: CommitMeasure | undefined;
@@ -80,7 +81,7 @@ export type StorageUse = 'serve' | 'command' | 'issue' | 'manage';
 export class Storage {
   /** Path of the database. */
   readonly location: string;
-  readonly scheduler: EndOfIteration;
+  readonly scheduler: Scheduler;
   readonly measureCommit: CommitMeasure | undefined;
   readonly monotonicMs: () => number;
   readonly configuredZone: TimeZone | undefined;

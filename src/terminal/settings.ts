@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { type Config, readConfig, SETTINGS, type Setting, type SettingName } from '../runtime/config.ts';
 import { type Clock, Scheduler } from '../runtime/scheduler.ts';
-import type { CommitMeasure, EndOfIteration } from '../sqlite/group-commit.ts';
+import type { CommitMeasure } from '../sqlite/group-commit.ts';
 import { timeZoneOf } from '../sqlite/registry-facts.ts';
 import { Storage } from '../sqlite/storage.ts';
 import type { CliContext } from './context.ts';
@@ -67,7 +67,7 @@ export function settingsHelp(): string {
 export const openConfiguredStorage = (
   config: Pick<Config, 'storage' | 'zone'> & { readonly isZoneSet?: boolean },
   clock: Clock,
-  scheduler: EndOfIteration = new Scheduler(),
+  scheduler = new Scheduler(),
   measureCommit?: CommitMeasure,
 ): Storage => {
   const zone = config.isZoneSet === false ? undefined : config.zone;

@@ -3,7 +3,7 @@
  * in server.ts, stage 7 in send.ts.
  */
 import { hash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { ApiKeyStore } from '../../access/api-key-store.ts';
 import type { RateLimiter } from '../../access/rate-limiter.ts';
 import type { PublicUrl } from '../../runtime/config.ts';
@@ -45,13 +45,11 @@ interface HandlerDependencies {
   readonly publicUrl: PublicUrl | undefined;
 }
 
-export type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-
 /** Marks a request whose client waits for `100 Continue` before sending the body. */
 export const EXPECTS_CONTINUE = Symbol('expects continue');
 
 /** @throws Error for contradictory routes, or for an invalid deprecation */
-export function createHandler(dependencies: HandlerDependencies): Handler {
+export function createHandler(dependencies: HandlerDependencies): RequestListener {
   const { clock, log, publicUrl } = dependencies;
   const send = announceDeprecated(dependencies);
   const { routes, limiter } = dependencies;

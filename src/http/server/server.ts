@@ -25,7 +25,7 @@ import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/
 import { failBody } from '../declare/request-body.ts';
 import { badRequest, bodyTooLarge, HttpError, IS_FOLLOWED } from '../declare/response.ts';
 import { METHODS } from '../declare/route.ts';
-import { EXPECTS_CONTINUE, type Handler } from './request-lifecycle.ts';
+import { EXPECTS_CONTINUE } from './request-lifecycle.ts';
 
 /** Timeouts after which a slow client is disconnected. */
 export interface ServerTimeouts {
@@ -58,7 +58,7 @@ const SWEEP_MS = 1_000;
 const CLOSE_POLL_MS = 50;
 
 interface ConnectionOptions {
-  readonly handler: Handler;
+  readonly handler: RequestListener;
   readonly log: ConnectionLog;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
   /** Connections beyond this number are closed without a response. */
@@ -218,7 +218,7 @@ function trackConnections(server: Server, log: ConnectionLog, maxConnections: nu
   return connections;
 }
 
-function answerRequests(server: Server, handler: Handler, connections: Connections): void {
+function answerRequests(server: Server, handler: RequestListener, connections: Connections): void {
   const handle = (incoming: IncomingMessage, outgoing: KeptAlive) => {
     outgoing._keepAliveTimeout = KEEP_ALIVE_MS;
     connections.get(incoming.socket)?.receive(incoming, outgoing, handler);

@@ -50,12 +50,6 @@ export const actorOf = ({ caller }: Pick<ApiRequest, 'caller'>): Actor => `key:$
 
 // Ids in paths (docs/api.md#routes)
 
-const pathId = (description: string): Parameter => ({
-  description,
-  schema: string({ pattern: ID.source }),
-  example: '1',
-});
-
 /** @throws RegistryError `not_found` for a malformed id */
 export function readPathId({ params }: Pick<ApiRequest, 'params'>): number {
   const id = parseId(params.id ?? '');
@@ -113,22 +107,23 @@ export function declareResource<Declared extends Fields, Stored>(
   fields: Declared,
   { tag, title, narrowed, properties, memberIdOf, oneOf }: Declaration<Stored>,
 ): Resource<Stored, InputValues<Declared>> {
-  const { schema, serialize, groups } = shownObject(title, properties);
-  const subjectOf = subjectOfRows(memberIdOf);
+  const shown = shownObject(title, properties);
   return {
+    ...shown,
     tag,
     title,
     narrowed,
-    schema,
-    serialize,
-    groups,
     memberIdOf,
-    bodies: declareBodies(fields, { title, response: schema, oneOf }),
-    id: pathId(`A ${title.toLowerCase()}'s id; opaque.`),
+    bodies: declareBodies(fields, { title, response: shown.schema, oneOf }),
+    id: {
+      description: `A ${title.toLowerCase()}'s id; opaque.`,
+      schema: string({ pattern: ID.source }),
+      example: '1',
+    },
     readId: readPathId,
     represent: (stored, zone) => ({
-      ...represent(serialize(stored, zone)),
-      subject: subjectOf?.([stored]),
+      ...represent(shown.serialize(stored, zone)),
+      subject: memberIdOf && { memberIds: [memberIdOf(stored)] },
     }),
   };
 }

@@ -12,7 +12,7 @@ export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQL
 export const isDiskFull = (error: unknown): boolean =>
   codeOf(error) === 'SQLITE_FULL' || isFailedWrite(error);
 
-/** True if the system refused a write for another reason than ENOSPC: a quota, a limit or a broken disk. */
+/** True if the system refused a write because of a quota, a limit or a broken disk, but not for ENOSPC. */
 export const isFailedWrite = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_IOERR_WRITE');
 
 /** True if SQLite finds that the contents of a database are corrupt. */

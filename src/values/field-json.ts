@@ -176,7 +176,7 @@ const decimalField = (kind: DecimalKind, description: string): FieldKind =>
     }),
   );
 
-/** Returns the serializer of an amount in minor units, or null. */
+/** Field with an amount in minor units, or null. */
 export const decimal = <Value>(
   read: (value: Value) => ExactInteger | null,
   fractionDigits: number,

@@ -300,7 +300,7 @@ type SocketWithHandle = Duplex & {
 
 /** Maximum number of pipelined requests that wait for earlier responses. The last one ends the connection. */
 const MAX_PIPELINED = 32;
-/** Return value after which Node's parser skips the rest of the packet, and emits later bytes as not HTTP. */
+/** Return value after which the parser skips the rest of the packet, and refuses later bytes as not HTTP. */
 const STOP_PARSING = 2;
 
 export class Connection {
@@ -432,7 +432,7 @@ export class Connection {
     this.log.refused(requestId, status);
   }
 
-  /** Ends a connection on which the client has sent nothing: node:http does not count it as idle. */
+  /** Ends a connection on which the client has sent nothing: closeIdleConnections() does not end it. */
   endIfUnused(): void {
     if (!this.hasBegun && this.socket.bytesRead === 0) this.socket.destroy();
   }

@@ -16,7 +16,7 @@ import { MAX_WAIT_SECONDS } from './waiting-followers.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
-/** Number of events in each part of a long page. Parts are read and sent as fast as the client takes them. */
+/** Number of events in each part of a long page. The service reads the next part when the client is ready. */
 const PART_LENGTH = 100;
 
 const EVENT_PAGE = object(
@@ -84,7 +84,7 @@ export function eventRoutes(
   stores: NarrowableStore<{ readonly events: EventStore }>,
   zone: TimeZone,
 ): Route[] {
-  /** Texts by page. Followers at the same position share one page, which is serialized once. */
+  /** JSON texts of events by page. Followers at the same position share a page and its text. */
   const texts = new WeakMap<FeedPage, string>();
   const textOf = (page: FeedPage): string => {
     const text = texts.get(page) ?? serializeArray(page.events, serializeEvent, zone).slice(1, -1);
@@ -93,9 +93,9 @@ export function eventRoutes(
   };
 
   /**
-   * Yields a page in parts. If the next events expire between two parts, `read` throws and the connection is
-   * cut, because status 200 was already sent. The client then repeats the request and gets 410
-   * (docs/api.md#following-the-sequence).
+   * Yields the JSON text of a page in parts. If the next events expire between two parts, `read` throws and
+   * the service cuts the connection, because it has already sent status 200. The client then repeats the
+   * request and gets 410 (docs/api.md#following-the-sequence).
    * @param page first part
    */
   function* readOn(
@@ -129,7 +129,7 @@ export function eventRoutes(
       access: { scope: 'webhooks:receive' },
       // Events contain the ids of members.
       narrowed: SHOWS_PERSONS,
-      // Events name changed fields, but contain no values.
+      // Events contain the names of changed fields, but no values.
       personal: 'none',
       query: QUERY,
       responses: {

@@ -21,23 +21,20 @@ export interface ImportRange {
   readonly last: number;
 }
 
-/** Number of events counted per event-loop iteration, which takes about 2 ms. */
+/** Number of events that one event-loop iteration counts, in about 2 ms. */
 const COUNTED_AT_ONCE = 5_000;
 
 export type EventStore = ReturnType<ReturnType<typeof openEvents>['narrowedTo']>;
 
 export function openEvents(db: Connection, snapshot: ReadSnapshot) {
   const feed = openFeed(db);
-  const followers = new WaitingFollowers({
-    feed,
-    read(work) {
-      try {
-        return snapshot.read(work);
-      } finally {
-        // Requests after this iteration must see every earlier commit.
-        snapshot.end();
-      }
-    },
+  const followers = new WaitingFollowers(feed, (work) => {
+    try {
+      snapshot.read(work);
+    } finally {
+      // Requests after this iteration must see every earlier commit.
+      snapshot.end();
+    }
   });
   const selectRange = db.prepare<[actor: number], ImportRange>(
     'SELECT first_sequence AS first, last_sequence AS last FROM operation_events WHERE actor = ?',
@@ -52,19 +49,20 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
     'as many events as its caller asks for',
   );
   let isEnded = false;
-  /** Answers all waiting requests with the events available now. Later requests do not wait. */
+  /** Answers all waiting requests with the present events. Later requests do not wait. */
   const endWaits = (): void => {
     isEnded = true;
     followers.end();
   };
   const narrowedTo = (visible: Visible) => ({
-    /** Reads a page of visible events. */
+    /** Reads a page of visible events. @throws RegistryError `gone` as `Feed.read` */
     read: (request: FeedRequest) => snapshot.read(() => feed.read({ ...request, visible })),
     /**
-     * Reads like `read`, but waits for an event. Events of this process arrive at once, events of other
-     * processes within 100 ms. The page is empty if the time ends or the client disconnects first.
+     * Reads a page of visible events, and waits if there is no event yet. Events of this process arrive at
+     * once, events of other processes within 100 ms. The page is empty if the time ends or the client
+     * disconnects before an event arrives.
      * @param whenLeft registers a callback for the client's disconnection
-     * @throws RegistryError (also as a rejection) as `read`
+     * @throws RegistryError `gone` as `Feed.read`, also as a rejection
      */
     wait(request: FeedRequest, waitMs: number, whenLeft: (leave: () => void) => void): Awaitable<FeedPage> {
       const narrowed = { ...request, visible };
@@ -73,8 +71,8 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
       return followers.add({ ...narrowed, after: page.lastSequence }, page, waitMs, whenLeft);
     },
     /**
-     * Finds the range of events of an import, or of the undo of an import, by one of its events.
-     * @returns undefined for any other event
+     * Finds the range of an import's events by one of them. The undo of an import has a separate range.
+     * @returns undefined for an event that neither an import nor the undo of an import caused
      */
     findImport({ actor }: RegistryEvent): ImportRange | undefined {
       const [kind, id] = actor.split(':');
@@ -84,7 +82,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
           : undefined,
       );
     },
-    /** Counts visible events by type between two sequence numbers, inclusive. */
+    /** Counts visible events by type, from the sequence number `first` to `last`, inclusive. */
     async countByType(first: number, last: number): Promise<ReadonlyMap<EventType, number>> {
       const cooperatives = toIdsParameter(visible ?? undefined);
       const counts = new Map<EventType, number>();
@@ -101,14 +99,15 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
     },
     endWaits,
   });
-  /** Call `onCommit` after each commit of this process. */
-  return { narrowedTo, endWaits, onCommit: followers.wake };
+  return {
+    narrowedTo,
+    endWaits,
+    /** Call this after each commit of this process. */
+    onCommit: followers.wake,
+  };
 }
 
-/**
- * Expands type names and wildcards such as `member.*`.
- * @param allTypes all valid types
- */
+/** Expands wildcards such as `member.*`, and removes duplicates. */
 export function parseTypes<Type extends string>(
   names: readonly string[],
   allTypes: readonly Type[],

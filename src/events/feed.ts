@@ -16,7 +16,7 @@ import { array, choiceOf, integer, object, type Static, string } from '../values
 import { instant, plain, serializeObject } from '../values/serializer.ts';
 
 export interface FeedRequest {
-  /** Last sequence number that the follower has read; 0 for all events, undefined for future events only. */
+  /** Last sequence number that the follower has read: 0 for all events, undefined for future events only. */
   readonly after: number | undefined;
   /** Maximum number of events, at least 1. */
   readonly limit: number;
@@ -27,10 +27,10 @@ export interface FeedRequest {
 }
 
 export interface FeedPage {
-  /** Id of the sequence, set when a registry is created and renewed by a restore. */
+  /** Id of the sequence. A new registry gets an epoch; a restore of a backup replaces the epoch. */
   readonly epoch: string;
   readonly events: readonly RegistryEvent[];
-  /** Number of the last event; for an empty page, the number up to which events were read. */
+  /** Sequence number up to which the feed has read events. Filters may have left out the last of them. */
   readonly lastSequence: number;
 }
 
@@ -41,7 +41,7 @@ type Row = readonly [
 
 interface Extent {
   readonly epoch: string;
-  /** Number of the oldest stored event; null if there are no events. */
+  /** Sequence number of the oldest stored event; null if there are no events. */
   readonly first: number | null;
   readonly last: number;
 }
@@ -52,7 +52,7 @@ export interface NarrowedFeedRequest extends FeedRequest {
 
 export type Feed = ReturnType<typeof openFeed>;
 
-/** Maximum number of cached full pages. After an import, thousands of followers may request one page. */
+/** Maximum number of full pages in the cache. After an import, thousands of followers may request one page. */
 const CACHED_PAGES = 64;
 /** Maximum number of events read for a filtered page. The next page continues after these events. */
 const MOST_READ = 10_000;
@@ -60,10 +60,6 @@ const READ_AT_ONCE = 1_000;
 
 /** Opens the event sequence. Call the methods inside a read snapshot. */
 export function openFeed(db: Connection) {
-  const selectLast = db.prepare<[], { last: number }>(
-    'SELECT coalesce(max(sequence), 0) AS last FROM events',
-    'the end of the key',
-  );
   const selectExtent = db.prepare<[], Extent>(
     `SELECT epoch, (SELECT min(sequence) FROM events) AS first,
        (SELECT coalesce(max(sequence), 0) FROM events) AS last FROM feed WHERE id = 1`,
@@ -90,7 +86,7 @@ export function openFeed(db: Connection) {
     return page;
   }
 
-  /** Filters events. `lastSequence` is the number of the last event read, even if it was filtered out. */
+  /** Reads events until the page is full, `MOST_READ` events were read, or no event follows. */
   function readWanted(
     epoch: string,
     first: number,
@@ -113,12 +109,12 @@ export function openFeed(db: Connection) {
   }
 
   return {
-    /** Returns the number of the newest event, or 0 without events. */
-    lastSequence: () => selectLast.get()?.last ?? 0,
+    /** Returns the sequence number of the newest event, or 0 without events. */
+    lastSequence: () => (selectExtent.get() as Extent).last,
     /**
      * Reads the next events in commit order.
-     * @throws RegistryError `gone` for another epoch, and for an `after` that is older than the stored events
-     *   or newer than the last event
+     * @throws RegistryError `gone` if the registry has a different epoch, if the event that follows `after`
+     *   has expired, or if `after` is higher than the number of the newest event
      */
     read(request: NarrowedFeedRequest): FeedPage {
       const { limit, epoch: expected, visible, types } = request;

@@ -1,48 +1,44 @@
 /**
- * Followers that wait for the next event. Any number of followers costs one query when something may have
- * happened, and one page for all followers at the same position.
+ * Followers that wait for the next event. After a commit, one query checks for new events on behalf of all
+ * followers. All followers with the same position, types and cooperatives share one page.
  */
 
 import type { Feed, FeedPage, NarrowedFeedRequest } from './feed.ts';
 
-/** Longest time that a request for events may wait. */
 export const MAX_WAIT_SECONDS = 30;
-/** Maximum delay in milliseconds for events from other processes. */
+/** Milliseconds between two checks for the commits of other processes. */
 const LOOK_MS = 100;
 /**
- * Maximum answers per event-loop iteration. Each answer costs as much as a small response, and thousands must
- * not delay other requests, or the write that caused the event.
+ * Maximum number of answers per event-loop iteration. Each answer costs as much as a small response.
+ * Thousands of answers must not delay other requests or the write that caused the event.
  */
 const ANSWERS_AT_ONCE = 100;
 
-/** Request of a follower that has read all events. */
+/** Request of a follower that has read all events up to `after`. */
 type WaitingRequest = NarrowedFeedRequest & { readonly after: number };
 
 interface Follower {
   request: WaitingRequest;
-  /** Answer if no matching event occurs. */
+  /** Answer if no matching event occurs in time. */
   empty: FeedPage;
   readonly resolve: (page: FeedPage) => void;
   readonly reject: (error: unknown) => void;
   timeout: NodeJS.Timeout | undefined;
 }
 
-interface WaitingOptions {
-  readonly feed: Feed;
-  /** Runs reads in a new snapshot, which ends after the reads. */
-  readonly read: <T>(work: () => T) => T;
-}
-
 export class WaitingFollowers {
   private readonly followers = new Set<Follower>();
-  /** Answers that are ready to send. */
+  /** Functions that each answer one follower, in order. */
   private answers: (() => void)[] = [];
-  /** Polls for commits of other processes while any follower waits. */
+  /** Checks for commits of other processes while any follower waits. */
   private timer: NodeJS.Timeout | undefined;
-  private readonly options: WaitingOptions;
+  private readonly feed: Feed;
+  private readonly read: (work: () => void) => void;
 
-  constructor(options: WaitingOptions) {
-    this.options = options;
+  /** @param read runs `work` in a new snapshot, which ends with `work` */
+  constructor(feed: Feed, read: (work: () => void) => void) {
+    this.feed = feed;
+    this.read = read;
   }
 
   get size(): number {
@@ -50,7 +46,8 @@ export class WaitingFollowers {
   }
 
   /**
-   * @param empty page of a follower that has read all events
+   * Adds a follower, and answers it when an event arrives, the time ends or the client disconnects.
+   * @param empty answer if no event arrives in time
    * @param whenLeft registers a callback for the client's disconnection
    */
   add(
@@ -75,17 +72,17 @@ export class WaitingFollowers {
     });
   }
 
-  /** Answers followers that have new events. Called after each commit of this process; never throws. */
+  /** Answers followers that have new events. Never throws. */
   readonly wake = (): void => {
     if (this.followers.size === 0) return;
     try {
-      this.options.read(() => this.answerNews());
+      this.read(() => this.answerNews());
     } catch (error) {
       for (const follower of this.take(() => true)) this.answer(() => follower.reject(error));
     }
   };
 
-  /** Answers all followers with the events available now. */
+  /** Answers all followers with the present events. */
   end(): void {
     this.wake();
     for (const follower of this.take(() => true)) this.answer(() => follower.resolve(follower.empty));
@@ -102,7 +99,7 @@ export class WaitingFollowers {
   };
 
   private answerNews(): void {
-    const last = this.options.feed.lastSequence();
+    const last = this.feed.lastSequence();
     const pages = new Map<string, FeedPage>();
     this.take((follower) => follower.request.after < last && this.answerNewsTo(follower, pages));
   }
@@ -113,7 +110,7 @@ export class WaitingFollowers {
     // `all` distinguishes a key for all cooperatives from a key without any.
     const key = `${after} ${limit} ${visible === null ? 'all' : visible.join()} ${types?.join()}`;
     try {
-      const page = pages.get(key) ?? this.options.feed.read(follower.request);
+      const page = pages.get(key) ?? this.feed.read(follower.request);
       pages.set(key, page);
       if (page.events.length === 0) {
         follower.request = { ...follower.request, after: page.lastSequence };

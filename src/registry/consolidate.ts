@@ -34,7 +34,7 @@ export interface Membership extends LookedUpMember {
   readonly financials: Financials | null;
 }
 
-/** Result of a lookup. Each consolidated value comes from the newest registration that has a value. */
+/** Result of a lookup. Each value of `CONSOLIDATED` comes from the newest membership that has one. */
 export interface ConsolidatedMember extends Pick<Member, Consolidated> {
   readonly identityCard: string;
   readonly primaryFullName: string;
@@ -72,8 +72,7 @@ function firstKnown(memberships: readonly Membership[], property: Consolidated):
   return null;
 }
 
-// Schemas and serializers of financials. Loans and savings are stored in the form in which responses show
-// them, because neither depends on the time of the request.
+// Schemas and serializers of financials
 
 const dateTimeOrNull = (description: string) => nullable(string({ format: 'date-time', description }));
 

@@ -8,8 +8,6 @@ export const COOPERATIVE_STATUSES = ['active', 'inactive', 'dissolved'] as const
 export const ENDED_COOPERATIVE_STATUSES: readonly CooperativeStatus[] = ['dissolved'];
 export type CooperativeStatus = (typeof COOPERATIVE_STATUSES)[number];
 
-const DEFAULT_COOPERATIVE_STATUS: CooperativeStatus = 'active';
-
 export const SECTORS = [
   'agriculture',
   'livestock',
@@ -80,7 +78,7 @@ export const COOPERATIVE_FIELDS = {
     kind: 'choice',
     choices: COOPERATIVE_STATUSES,
     description: 'Active or dissolved.',
-    initial: DEFAULT_COOPERATIVE_STATUS,
+    initial: 'active' satisfies CooperativeStatus,
     eventBit: 6,
   },
 } as const satisfies { readonly [property: string]: RecordedField };

@@ -76,11 +76,11 @@ export interface SavingsTransaction extends ValuesOf<typeof ACCOUNT_FIELDS>, Val
   readonly id: number;
 }
 
-/** Checked values of a request. The store derives a missing reference from the other values. */
+/** Checked values of a request. If the reference is missing, the store derives one from the other values. */
 export type NewDelivery = InputValues<typeof PRODUCTION_FIELDS>;
 export type NewSavingsTransaction = InputValues<typeof ACCOUNT_FIELDS> & InputValues<typeof SAVINGS_FIELDS>;
 
-/** Period in epoch seconds with inclusive ends. A missing end sets no limit. */
+/** Period in epoch seconds. Both ends are inclusive; a missing end sets no limit. */
 export interface Period {
   readonly from?: number;
   readonly to?: number;
@@ -97,10 +97,10 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** Prefix of references that the registry derived for entries without a reference. */
 export const DERIVED_REFERENCE = 'auto-';
-/** Prefix of references that the desk makes for a new entry with the values of a stored entry. */
+/** Prefix of references that the desk makes for a new entry whose values equal those of a stored entry. */
 export const TYPED_AGAIN = 'DESK-';
 
-/** Either all entries of a member, or the entry with a given reference in a cooperative. */
+/** Selects all entries of a member, or the entry with a reference in a cooperative. */
 export type EntrySelection =
   | { readonly memberId: number }
   | { readonly cooperativeCode: string; readonly reference: string };

@@ -40,52 +40,37 @@ export interface FileColumn {
   readonly label: Message;
   readonly field: NamedField;
   /**
-   * Use of the column: `owner` names the owner of the row, `key` identifies the row, `value` sets a value,
-   * and `compared` is only compared with the owner.
+   * Use of the column: `owner` names the owner of the row, `key` identifies the row, and `value` sets a value
+   * of the row. A `compared` column identifies nothing: a difference from the owner only causes a warning.
    */
   readonly role: 'owner' | 'key' | 'value' | 'compared';
 }
 
-interface Owner {
-  readonly name: string;
-  readonly field: Field;
-  /** Label of the column. Needed if the field's label, such as "Code", does not name the entity. */
-  readonly label?: Message;
-  readonly isRequired: boolean;
-  /** A `compared` column identifies nothing; a difference from the stored value only causes a warning. */
-  readonly role: 'owner' | 'compared';
-}
+/** Returns a column that names the owner of a row by a field of the owner. */
+const ownerColumn = (name: string, field: Field, differences: Partial<FileColumn> = {}): FileColumn => ({
+  name,
+  isRequired: true,
+  label: field.label,
+  field: listFields({ [name]: field })[0] as NamedField,
+  role: 'owner',
+  ...differences,
+});
 
-const COOPERATIVE: Owner = {
-  name: 'cooperative_code',
-  field: COOPERATIVE_FIELDS.code,
+// The label of a code or reference does not name its entity, so these two columns need a different label.
+const COOPERATIVE = ownerColumn('cooperative_code', COOPERATIVE_FIELDS.code, {
   label: say('Code of the cooperative'),
-  isRequired: true,
-  role: 'owner',
-};
-/** Columns that name the member of an entry. The name is only compared with the stored name. */
-const [MEMBER_CODE, IDENTITY_CARD, NAME]: readonly [Owner, Owner, Owner] = [
-  { name: 'member_code', field: MEMBER_FIELDS.memberCode, isRequired: false, role: 'owner' },
-  { name: 'identity_card', field: MEMBER_FIELDS.identityCard, isRequired: false, role: 'owner' },
-  { name: 'full_name', field: MEMBER_FIELDS.fullName, isRequired: false, role: 'compared' },
+});
+const LOAN = ownerColumn('loan_reference', LOAN_FIELDS.reference, { label: say('Reference of the loan') });
+const MEMBER = [
+  COOPERATIVE,
+  ownerColumn('member_code', MEMBER_FIELDS.memberCode, { isRequired: false }),
+  ownerColumn('identity_card', MEMBER_FIELDS.identityCard, { isRequired: false }),
 ];
-const MEMBER = [COOPERATIVE, MEMBER_CODE, IDENTITY_CARD];
-const LOAN: Owner = {
-  name: 'loan_reference',
-  field: LOAN_FIELDS.reference,
-  label: say('Reference of the loan'),
-  isRequired: true,
-  role: 'owner',
-};
-const ACCOUNT: Owner = {
-  name: 'account_number',
-  field: ACCOUNT_FIELDS.accountNumber,
-  isRequired: true,
-  role: 'owner',
-};
+const NAME = ownerColumn('full_name', MEMBER_FIELDS.fullName, { isRequired: false, role: 'compared' });
+const ACCOUNT = ownerColumn('account_number', ACCOUNT_FIELDS.accountNumber);
 
 const FILES: {
-  readonly [kind in ImportKind]: { readonly owners: readonly Owner[]; readonly fields: Fields };
+  readonly [kind in ImportKind]: { readonly owners: readonly FileColumn[]; readonly fields: Fields };
 } = {
   cooperatives: { owners: [], fields: COOPERATIVE_FIELDS },
   members: { owners: [COOPERATIVE], fields: MEMBER_FIELDS },
@@ -98,8 +83,8 @@ const FILES: {
 export const FILE_FIELDS: readonly Fields[] = Object.values(FILES).map(({ fields }) => fields);
 
 /**
- * True for fields that have a column in files. Files name other rows by label instead of id, and cannot set
- * values that payments and corrections set.
+ * True for fields that have a column in files. Files contain labels instead of the ids of other rows. Files
+ * cannot set values that payments and corrections set.
  */
 const isInFiles = ({ kind, setBy }: Field): boolean =>
   kind !== 'reference' && setBy !== 'payments' && setBy !== 'corrections';
@@ -116,11 +101,7 @@ function columnsOf(kind: ImportKind): FileColumn[] {
       const { label } = field;
       return { name: field.nameInFiles ?? field.name, isRequired: isRequired(field), label, field, role };
     });
-  const ownerColumns = owners.map(({ name, isRequired, field, label = field.label, role }): FileColumn => {
-    const [namedField] = listFields({ [name]: field });
-    return { name, isRequired, label, field: namedField as NamedField, role };
-  });
-  const columns = [...ownerColumns, ...fieldColumns];
+  const columns = [...owners, ...fieldColumns];
   return (['owner', 'key', 'value', 'compared'] as const).flatMap((role) =>
     columns.filter((column) => column.role === role),
   );
@@ -132,16 +113,16 @@ export const byKind = <T>(of: (kind: ImportKind) => T): { readonly [kind in Impo
 
 export const FILE_COLUMNS = byKind(columnsOf);
 
-/** Column of a rejects file that lists the faults of the row; an import ignores these texts. */
+/** Column of a rejects file that lists the faults of the row. Imports ignore its texts. */
 export const FAULTS_COLUMN = 'registry_faults';
 
-/** Column of a rejects file: hashes of the files that refused the row, used in derived references. */
+/** Column of a rejects file with the hashes of the files that refused the row, for derived references. */
 export const FILE_COLUMN = 'registry_file';
 
-/** Column of a rejects file that marks a row refused because its file contained it twice. */
+/** Column of a rejects file. It marks a row that was refused because its file contained the row twice. */
 export const REPEATS_COLUMN = 'registry_repeats';
 
-/** Display names of the three columns, for rejects files with translated headings. */
+/** Display names of the three columns above, for rejects files with translated headings. */
 export const ADDED_LABELS = {
   [FAULTS_COLUMN]: say('Registry: what is wrong'),
   [FILE_COLUMN]: say('Registry: from which file'),
@@ -150,7 +131,7 @@ export const ADDED_LABELS = {
 
 // Formats stored values as in the API (docs/api.md#formats), for lists of changes
 
-/** Timestamps of tables, which are not declared fields. */
+/** Timestamps of rows, which are not declared fields. */
 const TIMESTAMPS = ['created_at', 'updated_at'].map((name): [string, ValueKind] => [
   name,
   { kind: 'instant' },
@@ -171,7 +152,7 @@ export const kindOf = (column: string): ValueKind | undefined => KINDS.get(colum
 
 /**
  * @param column column of an import file, or field of the history
- * @param value numbers are minor units, grams or epoch seconds
+ * @param value a number is in minor units, grams or epoch seconds
  */
 export function formatStored(column: string, value: StagedValue, zone: TimeZone): string | null {
   if (typeof value !== 'number') return value;

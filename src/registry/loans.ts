@@ -10,7 +10,7 @@ import {
   type RecordedField,
   type ValuesOf,
 } from '../values/declared-fields.ts';
-import { FieldErrorList } from '../values/errors.ts';
+import { FieldErrorList, refuseFields } from '../values/errors.ts';
 import { say } from '../values/message.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 
@@ -173,7 +173,7 @@ export interface LoanRecord extends AllValues, Owner {
 
 export interface LoanValues extends DecidedValues<typeof LOAN_FIELDS> {}
 
-/** Filters shared by the lists of loans and of payments. */
+/** Filters that the list of loans and the list of payments have in common. */
 export interface LendingFilter {
   readonly ids?: readonly number[];
   readonly identityCard?: string;
@@ -203,15 +203,15 @@ const STEPS: { readonly [status in LoanStatus]: readonly LoanStatus[] } = {
   defaulted: ['paid'],
 };
 
-/** @returns an error message if the transition is not allowed; keeping the status is always allowed */
+/** @returns an error message if HTTP requests may not make the transition. A status may always stay. */
 export const decideLoanStatus = (stored: LoanStatus, next: LoanStatus): string | undefined =>
   next === stored || STEPS[stored].includes(next) ? undefined : `A loan cannot go from ${stored} to ${next}.`;
 
 type LoanDates = Pick<LoanValues, 'loanStartDate' | 'loanEndDate'>;
 
 /**
- * @param stored dates of the stored loan. An import may have stored an end before the start; a request may
- *   keep such dates until it changes either of them (docs/api.md#loans).
+ * @param stored dates of the stored loan; undefined for a new loan. An import may have stored an end before
+ *   the start. A request that changes neither date may keep them (docs/api.md#loans).
  * @returns an error message if the loan would end before it starts
  */
 export function refuseLoanEnd(submitted: LoanDates, stored?: LoanDates): string | undefined {
@@ -230,18 +230,16 @@ export function decideNewLoan(
   submitted: LoanInput & { readonly memberId: number },
   nowSeconds: number,
 ): LoanValues {
-  const faults = new FieldErrorList();
   const status = submitted.status ?? DEFAULT_LOAN_STATUS;
   if (!(NEW_LOAN_STATUSES as readonly LoanStatus[]).includes(status))
-    faults.add('status', `"${status}" is not a valid choice.`);
-  faults.throwIfAny();
+    refuseFields({ status: [`"${status}" is not a valid choice.`] });
   return { ...submitted, status, approvedAt: status === 'approved' ? nowSeconds : null };
 }
 
 /**
  * Returns the new values of a stored loan (docs/api.md#loans-and-payments).
  * @param nowSeconds epoch seconds: the time of approval, if the change approves the loan
- * @throws RegistryError `invalid`, with a message for each field that cannot change this way
+ * @throws RegistryError `invalid`, with a message for each field that may not change in this way
  */
 export function decideLoan(stored: LoanRecord, submitted: LoanInput, nowSeconds: number): LoanValues {
   const faults = new FieldErrorList();
@@ -268,7 +266,7 @@ export const LOAN_HISTORY_LIMIT = 10;
 
 type Ordered = Pick<Loan, 'id' | 'status' | 'loanStartDate'>;
 
-/** Sort groups of the loan history: granted loans first, so that many applications cannot hide a debt. */
+/** Groups of the loan history in order. Granted loans come first, so that applications cannot hide a debt. */
 const GROUPS: { readonly [status in Loan['status']]: number } = {
   approved: 0,
   defaulted: 0,
@@ -278,7 +276,7 @@ const GROUPS: { readonly [status in Loan['status']]: number } = {
   cancelled: 2,
 };
 
-/** Loans without a start date sort as the newest of their group. */
+/** Returns the start date for sorting. A loan without a start date counts as the newest of its group. */
 const startOf = ({ loanStartDate }: Ordered): number => loanStartDate ?? Number.POSITIVE_INFINITY;
 
 function compareLoans(a: Ordered, b: Ordered): number {
@@ -290,9 +288,10 @@ function compareLoans(a: Ordered, b: Ordered): number {
 }
 
 /**
- * Returns the loan history, in this order: granted loans (approved, defaulted or paid), pending loans,
- * rejected and cancelled loans. Within each group, loans without a start date come first, then the latest
- * start date, then the higher id (docs/api.md#looking-up-a-person).
+ * Returns the loan history. It has three groups in this order: granted loans (approved, defaulted or paid),
+ * pending loans, and rejected or cancelled loans. Within a group, loans without a start date come first, then
+ * loans by start date, newest first. Among equal start dates, the higher id comes first
+ * (docs/api.md#looking-up-a-person).
  * @param loans all loans of one membership, in any order
  */
 export const selectLoanHistory = <T extends Ordered>(loans: readonly T[]): T[] =>

@@ -37,18 +37,18 @@ export type Gender = (typeof GENDERS)[number];
 
 /** Declaration of a member's field, including the effects of transfers, merges and erasures on the value. */
 export type MemberField = RecordedField & {
-  /** True for a column of the desk's list of members. A listed text field must also be in LISTED_TEXTS. */
+  /** True if the desk's list of members shows the field. A text field must then also be in LISTED_TEXTS. */
   readonly isListedAtDesk?: true;
   readonly group: FieldGroup;
   /** Owner of the value. A transfer to another cooperative copies only the values of the person. */
   readonly belongsTo: 'person' | 'membership';
   /**
-   * Effect of a merge on the remaining member. `keep`: the value stays. `fill`: the other member's value
-   * replaces null. `fill together`: like `fill`, but all fields with this rule take their values from one
-   * member.
+   * Effect of a merge on the member that remains. `keep`: the value stays. `fill`: the value of the removed
+   * member replaces null. `fill together`: like `fill`, but all fields with this rule take their values from
+   * the same member.
    */
   readonly merge: 'keep' | 'fill' | 'fill together';
-  /** Effect of an erasure. `clear` sets null; `replace` sets a value unique to the row. */
+  /** Effect of an erasure. `clear` sets null; `replace` sets a value that is unique to the row. */
   readonly erasure: 'keep' | 'clear' | 'replace' | { readonly becomes: string };
 };
 
@@ -110,7 +110,7 @@ export const MEMBER_FIELDS = {
     isNullable: true,
     eventBit: 4,
     ...OF_PERSON,
-    // A first and a last name from two members would be the name of neither.
+    // A first name from one member and a last name from another would not be the name of any person.
     merge: 'fill together',
   },
   lastName: {
@@ -198,7 +198,7 @@ type Text = {
   [property in keyof MemberValues]: MemberValues[property] extends string | null ? property : never;
 }[keyof MemberValues];
 
-/** Text fields that lists show as stored, in response order. */
+/** Text fields that lists of members show as stored, in response order. */
 export const LISTED_TEXTS = [
   'memberCode',
   'fullName',
@@ -221,7 +221,7 @@ export const LOOKED_UP = [
   'mobile',
 ] as const satisfies readonly (keyof MemberValues)[];
 
-/** Fields of a person in lookups. Each value comes from the newest registration that has a value. */
+/** Fields of a person in lookups. Each value comes from the person's newest membership that has one. */
 export const CONSOLIDATED = ['gender', 'dateOfBirth', 'mobile'] as const satisfies readonly Text[];
 
 export interface MemberValues extends DecidedValues<typeof MEMBER_FIELDS> {}
@@ -253,12 +253,12 @@ type SearchFilter = MemberFilter & { readonly search: readonly string[] };
 export const isSearch = (filter: MemberFilter): filter is SearchFilter => filter.search !== undefined;
 
 /**
- * Member in a list. SQLite builds the JSON while reading the row, because serializing the values here would
- * make a page a third slower (docs/decisions/0018-lists-as-text.md).
+ * Member in a list. SQLite builds the JSON while it reads the row. A page would take a third longer if
+ * JavaScript built the JSON (docs/decisions/0018-lists-as-text.md).
  */
 export interface ListedMember {
   readonly id: number;
-  /** JSON object of the id and then LISTED_TEXTS in order. Each value is a string or null. */
+  /** JSON object of the id and then LISTED_TEXTS in order. Each value in it is a string or null. */
   readonly json: string;
   readonly cooperative: CooperativeSummary;
   /** Epoch seconds. */
@@ -280,10 +280,10 @@ export interface Names {
 }
 
 /**
- * Returns the names of a member: `full_name` if present, otherwise a full name composed of first and last
- * name. A full name is never split, because a guess would be wrong for names written surname first
+ * Returns the names of a member. If the full name is null, first and last name form the full name. A full
+ * name is never split into parts, because a guess would be wrong for names written surname first
  * (docs/api.md#members).
- * @returns undefined if neither the full name nor both parts are present
+ * @returns undefined if the full name is null, and also the first or the last name
  */
 export function composeNames(
   fullName: string | null,

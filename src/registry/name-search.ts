@@ -1,4 +1,4 @@
-/** Interfaces of the search by name, implemented by the optional search module. */
+/** Interfaces of the search by name. The optional module `search` implements them. */
 
 import type { Storage } from '../sqlite/storage.ts';
 import type { Page } from '../values/errors.ts';
@@ -18,24 +18,26 @@ export interface Search {
   openNameSearch(storage: Storage): NameSearch;
 }
 
-interface Searching {
+export interface Searching {
   /**
-   * @throws RegistryError (as a rejection) `unavailable` if too many searches wait or names are not indexed
+   * @throws RegistryError (as a rejection) `unavailable` if too many searches wait, or while names of an
+   *   import are missing from the index
    */
   members(search: MemberSearch): Promise<Page<ListedMember>>;
-  /** Number of searches under way. */
+  /** Returns the number of searches without a result yet. */
   waiting(): number;
   close(): Promise<void>;
 }
 
 interface NameSearch {
   /**
-   * Returns the members whose names contain words with all these beginnings, in id order, up to a limit.
+   * Returns members in id order, up to a limit. Each item of `words` must be the beginning of a word of the
+   * member's name.
    * @throws RegistryError `unavailable` while names of an import are missing from the index
    */
   searchMembers(words: readonly string[]): readonly NamedMember[];
   /**
-   * Returns the ids of at most `most` members who match after one typo in the words is corrected.
+   * Returns the ids of at most `most` members who match after a correction of one typo.
    * @throws RegistryError as `searchMembers`
    */
   listSimilar(words: readonly string[], most: number): readonly number[];

@@ -20,7 +20,7 @@ import type { LendingFilter, LoanRecord, LoanStatus, Owner } from './loans.ts';
 export const PAYMENT_METHODS = ['cash', 'bank', 'mobile_money', 'deduction'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
-/** Statuses of a payment. A void payment was recorded by mistake: the row stays but does not count. */
+/** Statuses of a payment. A void payment was recorded by mistake. Its row stays, but does not count. */
 export const PAYMENT_STATUSES = ['recorded', 'void'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export const DEFAULT_PAYMENT_STATUS = 'recorded' as const satisfies PaymentStatus;
@@ -108,7 +108,7 @@ const TAKES_PAYMENTS: readonly LoanStatus[] = ['approved', 'defaulted'];
 /** Statuses of loans to which an import may add payments. */
 export const LOANS_OF_IMPORTED_PAYMENTS: readonly LoanStatus[] = [...TAKES_PAYMENTS, 'paid'];
 
-/** @returns an error message if the loan accepts no new payments over HTTP */
+/** @returns an error message if a loan with this status accepts no new payments over HTTP */
 export const refuseNewPayment = (loan: LoanStatus): Message | undefined =>
   TAKES_PAYMENTS.includes(loan)
     ? undefined
@@ -148,9 +148,9 @@ export function decideNewPayment(loan: PaidLoan, values: PaymentValues, zone: Ti
 const GIVEN = listFields(PAYMENT_FIELDS).filter(isGiven);
 
 /**
- * Returns the new values of a stored payment, which may be corrected or made void in any status of its loan.
- * @throws RegistryError `invalid`, with a message for each field that cannot change; a void payment cannot
- *   change
+ * Returns the new values of a stored payment. The status of the loan does not matter.
+ * @throws RegistryError `invalid`, with a message for each field that may not change. A void payment may not
+ *   change at all.
  */
 export function decidePayment(
   stored: PaymentRecord,
@@ -179,24 +179,24 @@ export function decidePayment(
 export const TOO_MUCH_PAID =
   'What is paid on this loan would have more than 12 digits before the decimal point.';
 
-/** Maximum ratio of paid amount to loan amount. Even with interest, borrowers rarely pay twice the amount. */
+/** Maximum ratio of paid amount to loan amount. Even with interest, borrowers rarely pay more than twice. */
 export const MOST_TIMES_PAID = 3;
 
-/** Error message for a payment over HTTP beyond `MOST_TIMES_PAID`; an import only warns. */
+/** Error message for a payment over HTTP that would exceed `MOST_TIMES_PAID`. An import only warns. */
 export const OVERPAID =
   'What is paid on this loan would be more than three times its amount. ' +
   'If that is right, an operator can import it.';
 
-/** Returns the amount that a payment adds to the paid amount of its loan, in minor units. */
+/** Returns the amount that a payment adds to its loan's paid amount, in minor units. */
 const countedMinor = (payment: Pick<PaymentValues, 'status' | 'amountMinor'> | undefined): number =>
   payment?.status === 'recorded' ? payment.amountMinor : 0;
 
 /**
- * Returns the paid amount of a loan after a payment is added or changed, in minor units. A paid amount above
- * three times the loan amount, which only an import can set, may stay or decrease.
- * @param before undefined for a new payment
- * @throws RegistryError `invalid` if the paid amount has too many digits, or rises above three times the loan
- *   amount
+ * Returns the paid amount of a loan after a payment is added or changed, in minor units. Only an import can
+ * raise the paid amount above three times the loan amount. HTTP requests may keep or lower this paid amount.
+ * @param before the stored payment; undefined for a new payment
+ * @throws RegistryError `invalid` if the paid amount would have too many digits, or would rise above three
+ *   times the loan amount
  */
 export function paidAfter(
   loan: Pick<PaidLoan, 'amountMinor' | 'paidAmountMinor'>,

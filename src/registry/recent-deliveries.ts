@@ -1,6 +1,6 @@
 /**
- * Production of the last 365 days, exact to the second. A summary has a period of validity, so that a lookup
- * does not add up every delivery.
+ * Production of the last 365 days, exact to the second. Each summary has a period of validity. During this
+ * period, a lookup uses the stored summary instead of adding up all deliveries.
  */
 
 import { DAY_SECONDS } from '../values/date-time.ts';
@@ -24,8 +24,9 @@ export interface Delivery {
   readonly grams: number;
 }
 
-/** Delivery in the window. The delivery leaves the window at the epoch second `expiresAt`. */
+/** Delivery in the window. */
 export interface ExpiringDelivery {
+  /** Epoch second at which the delivery leaves the window. */
   readonly expiresAt: number;
   readonly grams: number;
 }
@@ -39,8 +40,9 @@ export interface DatedSummary extends ProductionSummary {
 }
 
 export interface DatedProduction extends DatedSummary {
-  /** Deliveries that leave the window next, in time order: enough for summaries until `knownUntil`. */
+  /** Deliveries that leave the window next, in time order. */
   readonly expiring: readonly ExpiringDelivery[];
+  /** Exclusive end of the period for which `expiring` suffices, in epoch seconds; null for no end. */
   readonly knownUntil: number | null;
 }
 
@@ -52,7 +54,7 @@ const MAX_EXPIRING = 64;
 
 /**
  * Returns the summary at a moment. A summary changes only when a delivery enters or leaves the window.
- * @param deliveries all deliveries since `knownFrom` in time order, including deliveries after `at`
+ * @param deliveries all deliveries since `knownFrom` in time order, including deliveries later than `at`
  * @param at epoch seconds
  * @param knownFrom epoch seconds, not after the start of the window
  */
@@ -98,7 +100,7 @@ export function summarizeProduction(
 const orNull = (moment: number): number | null => (moment === Number.POSITIVE_INFINITY ? null : moment);
 
 /**
- * Returns the summary at a later moment: the earlier summary minus the deliveries that have left the window.
+ * Subtracts the deliveries that have left the window at the moment `at` from an earlier summary.
  * @param at epoch seconds, before `knownUntil`
  */
 export function subtractExpired(

@@ -3,7 +3,7 @@
 import type { StoreOf, Visible } from '../access/api-keys.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { invalidFields } from '../values/errors.ts';
-import type { Search } from './name-search.ts';
+import type { Searching } from './name-search.ts';
 import { openCooperatives } from './stores/cooperative-store.ts';
 import { openEntries } from './stores/entry-store.ts';
 import { openLoans, openPayments } from './stores/lending-store.ts';
@@ -13,13 +13,11 @@ import { openCooperativeSummaries } from './stores/rows.ts';
 
 export type OwnedRows = ReturnType<ReturnType<typeof openOwnedRows>>;
 
-/** Store that is accessible only through `narrowedTo`, limited to cooperatives visible to the caller. */
+/** Stores that are accessible only through `narrowedTo`. */
 export interface NarrowableStore<Rows = OwnedRows> {
-  /** Returns the store of the visible rows. For reads and writes alike, other rows do not exist. */
+  /** Returns the stores of the visible rows. Reads and writes treat all other rows as absent. */
   readonly narrowedTo: StoreOf<Rows>;
 }
-
-type Searching = ReturnType<Search['openSearching']>;
 
 const refuseSearch = (): Promise<never> =>
   Promise.reject(invalidFields({ search: ['This registry has no search by name.'] }));

@@ -23,11 +23,14 @@ export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity)
 /** Days for which the registry keeps an event (docs/api.md#events). */
 export const EVENT_RETENTION_DAYS = 400;
 
-/** Fields of a member's event that report changed deliveries or savings transactions, with their bits. */
+/** Fields of a member's event that report changes of deliveries and savings, with their bits. */
 const SUMMARIES = { production_summary: 12, savings_summary: 13 };
 export type EventSummary = keyof typeof SUMMARIES;
 
-/** @throws Error if two fields have the same bit, or if a bit below the highest one has no field */
+/**
+ * Returns the names of the fields that have a bit. The index of a name is the bit.
+ * @throws Error if two fields have the same bit, or if a bit below the highest bit has no field
+ */
 function namesByBit(
   fields: { readonly [property: string]: RecordedField },
   summaries: { readonly [name: string]: number } = {},
@@ -45,8 +48,8 @@ function namesByBit(
 }
 
 /**
- * Fields that an event may report, by their names in request bodies and import files. The position of a name
- * is the number of the field's bit in stored events.
+ * Fields that events may report, by their names in request bodies and import files. The index of a name is
+ * the bit of the field in stored events.
  */
 export const EVENT_FIELDS: { readonly [entity in EventEntity]: readonly string[] } = {
   cooperative: namesByBit(COOPERATIVE_FIELDS),
@@ -87,23 +90,22 @@ export function actorOfCode(code: number): Actor {
   return `${kind}:${Math.floor(code / ACTOR_KINDS.length)}`;
 }
 
-// The transaction of a change also appends its event. The sequence number of an event is its SQLite rowid:
-// one more than that of the newest event, which is never removed.
+// The transaction of a change also appends its event. The sequence number of an event is its SQLite rowid.
+// SQLite adds one to the highest rowid, so the newest event is never removed.
 
 const RETENTION_SECONDS = EVENT_RETENTION_DAYS * 24 * 60 * 60;
 
 /** Returns the latest epoch second whose events have expired. */
 const expiryOf = (nowSeconds: number): number => nowSeconds - RETENTION_SECONDS;
 
-/** Maximum number of expired events that a single write removes: enough to shrink an overlong table. */
+/** Maximum number of expired events that a single write removes. More than one, so that the table shrinks. */
 const MOST_REMOVED_BY_WRITE = 4;
 /** Maximum number of expired events that an import or an undo removes; each may append many events. */
 const MOST_REMOVED_BY_SET = 100_000;
 
 /**
  * Deletes expired events from the start of the sequence, up to the first event that has not expired. The
- * newest event always stays, because the next sequence number follows from it.
- * Parameters: `@most`, the maximum number of deleted events; `@expiry`, from `expiryOf`.
+ * newest event always stays. `@most` is the maximum number of deleted events; `@expiry` comes from `expiryOf`.
  */
 const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
     SELECT coalesce(min(sequence) FILTER (WHERE at > @expiry), max(sequence))
@@ -120,11 +122,8 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
   const insert = db.prepare<
     [type: number, rowId: number, cooperativeId: number, fields: number, at: number, actor: number]
   >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
-  const selectOldest = db.prepare<[], { readonly at: number }>(
-    'SELECT at FROM events ORDER BY sequence LIMIT 1',
-  );
   const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
-  /** Epoch second in which the last check found no expired event; that second needs no further check. */
+  /** Epoch second in which no expired event was found. This second needs no further search. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** @param fields changed fields; empty unless the action is `updated` */
   return (
@@ -137,19 +136,16 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
     const type = typeCode(entity, action);
     insert.run(type, id, cooperativeId, fieldBits(entity, fields), nowSeconds, actorCode(actor));
     if (nowSeconds === lookedAt) return;
-    const expiry = expiryOf(nowSeconds);
-    const oldest = selectOldest.get();
-    if (oldest !== undefined && oldest.at <= expiry)
-      removeExpired.run({ expiry, most: MOST_REMOVED_BY_WRITE });
-    else lookedAt = nowSeconds;
+    const { changes } = removeExpired.run({ expiry: expiryOf(nowSeconds), most: MOST_REMOVED_BY_WRITE });
+    if (changes === 0) lookedAt = nowSeconds;
   };
 }
 
 /**
  * Appends one event for each selected row, in the order of the SELECT, and records the range of their
  * sequence numbers for the operation.
- * @param rows SELECT of `type, row_id, cooperative_id, fields`. The type comes from `typeCode`; the fields
- *   are a sum of `fieldBit` values, or 0 unless the row was updated.
+ * @param rows SELECT of `type, row_id, cooperative_id, fields`. The type comes from `typeCode`. For an updated
+ *   row, `fields` is a sum of `fieldBit` values; for any other row, `fields` is 0.
  * @returns the number of events
  */
 export function appendEvents(db: Connection, rows: string, nowSeconds: number, actor: Actor): number {
@@ -171,8 +167,8 @@ export function appendEvents(db: Connection, rows: string, nowSeconds: number, a
 }
 
 /**
- * Gives a copy of a registry a new epoch, so that followers start over: the copy lacks later changes of the
- * original and will reuse their sequence numbers. Does nothing to a file without events.
+ * Gives a copy of a registry a new epoch, so that followers start again. The copy lacks the latest changes of
+ * the original, and reuses their sequence numbers. Does nothing to a file that has no table `feed`.
  */
 export function renewEpoch(db: Connection): void {
   if (!db.has("sqlite_schema WHERE name = 'feed'")) return;

@@ -1,4 +1,4 @@
-/** SQL for the labels of rows, including removed rows, and for the origin of a row. */
+/** Labels of rows, including removed rows, and origins of rows. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import type { Actor } from '../../sqlite/entity-store.ts';
@@ -13,21 +13,18 @@ export function labelSql(entity: ChangedEntity, id: string): string {
      ORDER BY id DESC LIMIT 1), '')`;
 }
 
+const shownValue = (side: 'old' | 'new'): string =>
+  `iif(c.field = 'account_id', ${labelSql('accounts', `c.${side}`)}, c.${side}) AS ${side}`;
+
 /** SQL expressions that display a recorded change `c`, with account numbers instead of account ids. */
-export const SHOWN_CHANGE = (() => {
-  const presented = (side: 'old' | 'new') =>
-    `iif(c.field = 'account_id', ${labelSql('accounts', `c.${side}`)}, c.${side}) AS ${side}`;
-  return {
-    // Import files call the opening balance `paid_amount`.
-    field: `CASE WHEN c.field = 'account_id' THEN 'account_number'
-      WHEN c.field = 'opening_balance' AND c.actor GLOB 'import:*' THEN 'paid_amount' ELSE c.field END`,
-    values: `${presented('old')}, ${presented('new')}`,
-  };
-})();
+export const SHOWN_CHANGE = {
+  // Import files call the opening balance `paid_amount`.
+  field: `CASE WHEN c.field = 'account_id' THEN 'account_number'
+    WHEN c.field = 'opening_balance' AND c.actor GLOB 'import:*' THEN 'paid_amount' ELSE c.field END`,
+  values: `${shownValue('old')}, ${shownValue('new')}`,
+};
 
-// The origin of a row is the operation whose range of new ids includes the row, or the key that created the
-// row.
-
+/** Creation of a row: by the operation whose range of new ids includes the row, or with a key. */
 export interface Origin {
   readonly at: number;
   readonly actor: Actor;
@@ -36,21 +33,16 @@ export interface Origin {
 
 /** @returns a function that returns the origin of a row, or undefined for a row older than the history */
 export function openOrigins(db: Connection): (kind: ChangedEntity, id: number) => Origin | undefined {
-  const recorded = db.raw.prepare<[string, number], Origin>(
+  const recorded = db.raw.prepare<{ kind: string; id: number }, Origin>(
     `SELECT at, actor, ${userOf('actor')} AS user FROM main.changes
-     WHERE entity = ? AND row_id = ? AND field = '${CREATED}'`,
+     WHERE entity = @kind AND row_id = @id AND field = '${CREATED}'`,
   );
-  const ranged = db.raw.prepare<[string, number], Origin & { readonly lastRow: number }>(
-    `SELECT o.performed_at AS at, r.last_row AS lastRow,
-       iif(o.reason IS NULL, 'import:', 'correction:') || o.id AS actor, o.system_user AS user
-     FROM main.created_rows r CROSS JOIN main.operations o ON o.id = r.operation_id
-     WHERE r.entity = ? AND r.first_row <= ? ORDER BY r.first_row DESC LIMIT 1`,
+  const ranged = db.raw.prepare<{ kind: string; id: number }, Origin>(
+    `SELECT o.performed_at AS at, iif(o.reason IS NULL, 'import:', 'correction:') || o.id AS actor,
+       o.system_user AS user
+     FROM (SELECT operation_id, last_row FROM main.created_rows
+       WHERE entity = @kind AND first_row <= @id ORDER BY first_row DESC LIMIT 1) r
+     CROSS JOIN main.operations o ON o.id = r.operation_id WHERE r.last_row >= @id`,
   );
-  const byOperation = (kind: ChangedEntity, id: number): Origin | undefined => {
-    const range = ranged.get(kind, id);
-    if (range === undefined || id > range.lastRow) return undefined;
-    const { lastRow: _, ...origin } = range;
-    return origin;
-  };
-  return (kind, id) => recorded.get(kind, id) ?? byOperation(kind, id);
+  return (kind, id) => recorded.get({ kind, id }) ?? ranged.get({ kind, id });
 }

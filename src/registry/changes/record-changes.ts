@@ -6,14 +6,8 @@
 import type { Connection } from '../../sqlite/connection.ts';
 import type { Actor } from '../../sqlite/entity-store.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
-import { type ChangedRow, openEventAppender } from './append-and-expire-events.ts';
-import {
-  announcedEntity,
-  type ChangedEntity,
-  type OwnedEntity,
-  type RecordedEntity,
-  tableOf,
-} from './tables.ts';
+import { type ChangedRow, type EventSummary, openEventAppender } from './append-and-expire-events.ts';
+import { announcedEntity, type OwnedEntity, type RecordedEntity } from './tables.ts';
 
 /**
  * SQL of the id for a new row. The id is null, so that SQLite assigns the next id, unless the rows with the
@@ -27,7 +21,7 @@ export const newIdSql = (table: string): string =>
 export const CREATED = 'created';
 
 export interface HistoryEntry {
-  /** Field of the API or column of an import file; `created` if the entry records the creation of the row. */
+  /** Field of the API, column of an import file, or `CREATED`. */
   readonly field: string;
   /** Stored value: amounts in minor units, weights in grams, instants in epoch seconds. */
   readonly old: StagedValue;
@@ -36,7 +30,7 @@ export interface HistoryEntry {
   readonly at: number;
   /** Null for a row older than the history. */
   readonly actor: Actor | null;
-  /** System user who ran the import, correction or undo; null for a key, or if no user was recorded. */
+  /** System user who ran the import, correction or undo; null for a key, and if no user was recorded. */
   readonly user: string | null;
 }
 
@@ -48,37 +42,35 @@ export const userOf = (actor: string): string =>
   `(SELECT iif(${actor} GLOB 'undo:*', o.undone_by, o.system_user) FROM main.operations o
     WHERE ${actor} NOT GLOB 'key:*' AND o.id = CAST(substr(${actor}, instr(${actor}, ':') + 1) AS INTEGER))`;
 
-type Value = string | number | null;
-
-const openInsert = (db: Connection, entity: ChangedEntity) =>
-  db.prepare<[id: number, field: string, old: Value, new: Value, at: number, actor: string]>(
-    `INSERT INTO changes (entity, row_id, field, old, new, at, actor) VALUES ('${entity}', ?, ?, ?, ?, ?, ?)`,
-  );
+const openInsert = (db: Connection) =>
+  db.prepare<
+    [entity: string, id: number, field: string, old: StagedValue, new: StagedValue, at: number, actor: string]
+  >('INSERT INTO changes (entity, row_id, field, old, new, at, actor) VALUES (?, ?, ?, ?, ?, ?, ?)');
 
 interface ChangedValues {
   readonly fields: readonly string[];
-  /** Values before the change. Both `old` and `new` have the order of `fields`. */
-  readonly old: readonly Value[];
-  readonly new: readonly Value[];
+  /** Values before the change, in the order of `fields`. */
+  readonly old: readonly StagedValue[];
+  /** Values after the change, in the order of `fields`. */
+  readonly new: readonly StagedValue[];
 }
 
-/** @param entity an entity whose rows have their own events */
 export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
-  const insert = openInsert(db, entity);
+  const insert = openInsert(db);
   const append = openEventAppender(db, announcedEntity(entity));
   return {
     /** Records the creation of a row in the history, and appends an event. */
     created(row: ChangedRow, nowSeconds: number, actor: Actor): void {
-      insert.run(row.id, CREATED, null, null, nowSeconds, actor);
+      insert.run(entity, row.id, CREATED, null, null, nowSeconds, actor);
       append('created', row, [], nowSeconds, actor);
     },
-    /** Records the fields whose values differ, and appends one event if there are any. */
+    /** Records each field whose values differ. If any differ, appends one event. */
     changed(row: ChangedRow, change: ChangedValues, nowSeconds: number, actor: Actor): void {
       const changed: string[] = [];
       for (const [i, field] of change.fields.entries()) {
         const [before = null, after = null] = [change.old[i], change.new[i]];
         if (before === after) continue;
-        insert.run(row.id, field, before, after, nowSeconds, actor);
+        insert.run(entity, row.id, field, before, after, nowSeconds, actor);
         changed.push(field);
       }
       if (changed.length > 0) append('updated', row, changed, nowSeconds, actor);
@@ -86,22 +78,13 @@ export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
   };
 }
 
-/**
- * Records a new entry of a member, and any row created along with the entry, as one event of the member.
- * @param entities entities of these rows, all reported by the same field of the member's event
- */
-export function openEntryRecorder(db: Connection, entities: readonly OwnedEntity[]) {
-  const inserts = entities.map((entity) => ({ entity, insert: openInsert(db, entity) }));
-  const fields = new Set(
-    entities.flatMap((entity) => {
-      const { announced } = tableOf(entity);
-      return 'memberField' in announced ? [announced.memberField] : [];
-    }),
-  );
+/** @param summary field of the member's event that reports new entries of this kind */
+export function openEntryRecorder(db: Connection, summary: EventSummary) {
+  const insert = openInsert(db);
   const append = openEventAppender(db, 'member');
   return {
     /**
-     * Records the creation of each row.
+     * Records the creation of an entry, and of its savings account if that is new, with one event of the member.
      * @param rows ids of the new rows by entity
      */
     created(
@@ -110,16 +93,14 @@ export function openEntryRecorder(db: Connection, entities: readonly OwnedEntity
       nowSeconds: number,
       actor: Actor,
     ): void {
-      for (const { entity, insert } of inserts) {
-        const id = rows[entity];
-        if (id !== undefined) insert.run(id, CREATED, null, null, nowSeconds, actor);
-      }
-      append('updated', member, [...fields], nowSeconds, actor);
+      for (const [entity, id] of Object.entries(rows))
+        insert.run(entity, id, CREATED, null, null, nowSeconds, actor);
+      append('updated', member, [summary], nowSeconds, actor);
     },
   };
 }
 
-/** SELECT of actors whose changes no longer count: operations that were undone, and the undos themselves. */
+/** SELECT of the actors whose changes no longer count: operations that were undone, and their undos. */
 export const REVERSED_ACTORS = ['import', 'correction', 'undo']
   .map((kind) => `SELECT '${kind}:' || id FROM main.operations WHERE undone_at IS NOT NULL`)
   .join('\n  UNION ALL ');

@@ -25,6 +25,7 @@ import {
   type DeliveryFilter,
   type NewDelivery,
   type NewSavingsTransaction,
+  type Period,
   PRODUCTION_FIELDS,
   type ProductionEntry,
   SAVINGS_FIELDS,
@@ -39,22 +40,17 @@ import { MEMBER_ID, readMemberId } from './member-routes.ts';
 interface EntryRoutes<New, Entry> {
   /** Last segment of the path. */
   readonly name: string;
-  readonly noun: string;
-  /** Used in the names of schemas and operations. */
+  /** Used in the names of schemas and operations, like `plural`. */
   readonly title: string;
   readonly plural: string;
-  /** Summary of the route for creation. */
+  /** Summary of the route that creates an entry. */
   readonly adding: string;
   readonly fields: Fields;
   readonly properties: ShownProperties<Entry>;
   readonly filters: QueryParameters;
-  readonly list: (
-    entries: EntryStore,
-    memberId: number,
-    filter: DeliveryFilter,
-    page: PageRequest,
-  ) => Page<Entry>;
-  readonly writesOf: (entries: EntryStore) => EntryWrites<New, Entry>;
+  readonly storeOf: (entries: EntryStore) => EntryWrites<New, Entry> & {
+    list(memberId: number, filter: DeliveryFilter, page: PageRequest): Page<Entry>;
+  };
 }
 
 const WITHOUT_REFERENCE =
@@ -62,17 +58,16 @@ const WITHOUT_REFERENCE =
   'second equal entry is stored as another entry, so send the same Idempotency-Key when you repeat a ' +
   'request.';
 
-type EntryRequest = Pick<ApiRequest, 'params' | 'visible'>;
-
-// Records the member as the data subject even if the response has no entries.
+// The member is the data subject even if the response has no entries.
 const subjectOf = (request: Pick<ApiRequest, 'params'>) => ({ memberIds: [readMemberId(request)] });
 
 function entryRoutes<New, Entry>(
-  { name, noun, title, plural, adding, fields, properties, filters, list, writesOf }: EntryRoutes<New, Entry>,
+  { name, title, plural, adding, fields, properties, filters, storeOf }: EntryRoutes<New, Entry>,
   store: NarrowableStore,
   clock: Clock,
   zone: TimeZone,
 ): [list: Route, add: Route] {
+  const noun = name.replace('-', ' ');
   const { schema, serialize, groups } = shownObject(title, properties);
   const { post: body } = declareBodies(fields, { title, response: schema });
   const shared = {
@@ -82,15 +77,6 @@ function entryRoutes<New, Entry>(
     personal: showing('one', groups),
     params: { id: MEMBER_ID },
   } as const;
-
-  /** @throws RegistryError `not_found` and `gone`, HttpError 400 for anything except a member id */
-  function listFor(request: EntryRequest, query: DeliveryFilter, page: PageRequest): Page<Entry> {
-    const filter = checkPeriod(query);
-    const memberId = readMemberId(request);
-    const { members, entries } = store.narrowedTo(request.visible);
-    if (members.find(memberId) === undefined) throw notFound();
-    return list(entries, memberId, filter, page);
-  }
 
   return [
     defineRoute({
@@ -105,13 +91,14 @@ function entryRoutes<New, Entry>(
       refusals: [400, 404, 410],
       handle(request) {
         const { page: _page, page_size: _size, ...filter } = request.query;
-        return respondWithPage(
-          request,
-          (page) => listFor(request, filter as DeliveryFilter, page),
-          serialize,
-          zone,
-          () => subjectOf(request),
-        );
+        const list = (page: PageRequest): Page<Entry> => {
+          refuseBackwards(filter as DeliveryFilter);
+          const memberId = readMemberId(request);
+          const { members, entries } = store.narrowedTo(request.visible);
+          if (members.find(memberId) === undefined) throw notFound();
+          return storeOf(entries).list(memberId, filter as DeliveryFilter, page);
+        };
+        return respondWithPage(request, list, serialize, zone, () => subjectOf(request));
       },
     }),
     {
@@ -132,7 +119,7 @@ function entryRoutes<New, Entry>(
         subjectOf: (_shown, request) => subjectOf(request),
         async create(request, keep) {
           const memberId = readMemberId(request);
-          const writes = writesOf(store.narrowedTo(request.visible).entries);
+          const writes = storeOf(store.narrowedTo(request.visible).entries);
           const now = nowSeconds(clock);
           const { values, faults } = parseBody(body, request.body, { zone, nowSeconds: now });
           if (!faults.isEmpty) faults.addAll(writes.conflicts(memberId, values as Partial<New>));
@@ -150,11 +137,9 @@ function entryRoutes<New, Entry>(
 }
 
 /** @throws RegistryError `invalid` if the period ends before it begins */
-function checkPeriod(filter: DeliveryFilter): DeliveryFilter {
-  const { from, to } = filter;
+function refuseBackwards({ from, to }: Period): void {
   if (from !== undefined && to !== undefined && to < from)
     refuseFields({ to: ['Ensure this is not before from.'] });
-  return filter;
 }
 
 export function memberEntryRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone): Route[] {
@@ -177,27 +162,23 @@ export function memberEntryRoutes(store: NarrowableStore, clock: Clock, zone: Ti
   };
   const deliveries: EntryRoutes<NewDelivery, ProductionEntry> = {
     name: 'deliveries',
-    noun: 'deliveries',
     title: 'Delivery',
     plural: 'Deliveries',
     adding: 'Add a delivery of a member',
     fields: PRODUCTION_FIELDS,
     properties: SHOWN_DELIVERY,
     filters: { ...period, product },
-    list: (entries, ...parameters) => entries.listDeliveries(...parameters),
-    writesOf: (entries) => entries.deliveries,
+    storeOf: (entries) => entries.deliveries,
   };
   const savings: EntryRoutes<NewSavingsTransaction, SavingsTransaction> = {
     name: 'savings-transactions',
-    noun: 'savings transactions',
     title: 'SavingsTransaction',
     plural: 'SavingsTransactions',
     adding: 'Add a savings transaction of a member; opens the account if it does not exist',
     fields: { ...ACCOUNT_FIELDS, ...SAVINGS_FIELDS },
     properties: SHOWN_SAVINGS_TRANSACTION,
     filters: period,
-    list: (entries, ...parameters) => entries.listSavingsTransactions(...parameters),
-    writesOf: (entries) => entries.savingsTransactions,
+    storeOf: (entries) => entries.savingsTransactions,
   };
   const [listDeliveries, addDelivery] = entryRoutes(deliveries, store, clock, zone);
   const [listSavings, addSavings] = entryRoutes(savings, store, clock, zone);

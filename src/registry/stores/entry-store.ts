@@ -6,7 +6,7 @@ import type { Connection } from '../../sqlite/connection.ts';
 import type { Actor } from '../../sqlite/entity-store.ts';
 import type { ResponseToSave } from '../../sqlite/idempotent-writes.ts';
 import type { TimeZone } from '../../values/date-time.ts';
-import { type Fields, listFields, type StagedRow } from '../../values/declared-fields.ts';
+import { type Fields, listFields, type StagedRow, type StagedValue } from '../../values/declared-fields.ts';
 import {
   FieldErrorList,
   type FieldMessages,
@@ -16,7 +16,7 @@ import {
   type PageRequest,
 } from '../../values/errors.ts';
 import { isSameIgnoringCase } from '../../values/text.ts';
-import { newIdSql, openEntryRecorder } from '../changes/record-changes.ts';
+import { openEntryRecorder } from '../changes/record-changes.ts';
 import { tableOf } from '../changes/tables.ts';
 import {
   ACCOUNT_FIELDS,
@@ -36,23 +36,23 @@ import { transferCheck } from '../stored/former-ids-and-transfers.ts';
 import type { MemberStore } from './member-store.ts';
 import type { ReadModelFormat } from './read-model.ts';
 import { openColumnRefresh } from './refresh-read-model.ts';
-import type { StoreDependencies } from './row-store.ts';
+import { columnsOf, openInsert, type StoreDependencies } from './row-store.ts';
 import { selected } from './rows.ts';
 
-// Derived references of rows without a reference (docs/import-reference.md#entries-without-a-reference): a
-// hash of some columns as the file has them, numbered for equal rows. The same row always gets the same
-// reference, even if its member has changed since. For a row of a rejects file, the hash includes the files
-// that refused the row.
+// Derived references of entries without a reference (docs/import-reference.md#entries-without-a-reference). A
+// derived reference is a hash of some columns as the file has them. Equal rows get a number after the hash.
+// A row gets the same reference in each import, even if its member has changed since. For a row of a rejects
+// file, the hash includes the files that refused the row.
 
-/** Length of the hash prefix: long enough that entries of an entire country do not collide by chance. */
+/** Characters of the hash in a reference: enough that the entries of a country do not collide by chance. */
 const HASH_CHARACTERS = 20;
 
 type DerivedKind = 'production' | 'savings';
 
 /**
- * Columns whose values are hashed, in this order. Never change the columns: stored references are these
- * hashes, so an old file would be imported twice. `reference` is always empty here but part of existing
- * hashes; the member's name is omitted because the next file may spell the name differently.
+ * Columns whose values are hashed, in this order. Never change the columns: stored references contain these
+ * hashes, so old files would be imported twice. `reference` is always empty, but existing hashes include it.
+ * The member's name is not in the hash, because the next file may spell the name differently.
  */
 const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
   production: [
@@ -114,7 +114,7 @@ const nextReferenceSql = (table: string): string =>
          WHERE t.cooperative_id = @cooperativeId AND t.reference = places.reference))
    SELECT reference FROM places ORDER BY place DESC LIMIT 1`;
 
-/** Numbers the references of equal rows, from the second row on. Runs once, after all rows are staged. */
+/** Numbers the references of equal rows, from the second row on. Call this once, after all rows are staged. */
 export const numberEqualRows = (db: Connection): void =>
   db.exec(`UPDATE staging.rows AS r SET reference = ${referenceSql('r.reference', 'n.place')} FROM (
       SELECT line, row_number() OVER (PARTITION BY reference ORDER BY line) AS place FROM staging.rows
@@ -124,23 +124,13 @@ export const numberEqualRows = (db: Connection): void =>
 
 // New deliveries and savings transactions from single requests, which follow the rules of imports
 
-type Value = string | number | null;
-interface Values {
-  readonly [property: string]: Value;
-}
-
 /** @param owner column with the id of the member, or of the member's account */
-function openInsert(db: Connection, kind: DerivedKind, owner: string, fields: Fields) {
-  const { table } = tableOf(kind);
+function openEntryInsert(db: Connection, kind: DerivedKind, owner: string, fields: Fields) {
   const declared = listFields(fields);
-  const insert = db.prepare<Value[]>(
-    `INSERT INTO ${table} (id, cooperative_id, ${owner}, ${declared.map(({ column }) => column).join(', ')})
-     VALUES (${newIdSql(table)}, ?, ?, ${declared.map(() => '?').join(', ')})`,
-  );
-  return (cooperativeId: number, ownerId: number, values: object): number => {
-    const columns = declared.map(({ property }) => (values as Values)[property] as Value);
-    return Number(insert.run(cooperativeId, ownerId, ...columns).lastInsertRowid);
-  };
+  const columns = declared.map(({ column }) => column);
+  const insert = openInsert(db, tableOf(kind).table, ['cooperative_id', owner, ...columns]);
+  return (cooperativeId: number, ownerId: number, values: object): number =>
+    insert(cooperativeId, ownerId, ...columnsOf(declared, values));
 }
 
 /** @param fields fields that have a column in files */
@@ -162,14 +152,15 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
         faults.add('reference', 'This field must be unique.');
     },
 
-    /** Returns the reference that an import derives from a row with the member's code and the same values. */
+    /** Returns the reference that an import would derive from a row with the member's code and these values. */
     derive({ cooperativeId, cooperativeCode, memberCode }: Member, values: object): string {
-      const cells: { readonly [column: string]: Value | undefined } = {
-        ...Object.fromEntries(declared.map(({ name, property }) => [name, (values as Values)[property]])),
-        cooperative_code: cooperativeCode,
-        member_code: memberCode,
-      };
-      const first = derive({ values: columns.map((name) => cells[name] ?? null) });
+      const stored = columnsOf(declared, values);
+      const cells = new Map<string, StagedValue | undefined>([
+        ...declared.map(({ name }, i) => [name, stored[i]] as const),
+        ['cooperative_code', cooperativeCode],
+        ['member_code', memberCode],
+      ]);
+      const first = derive({ values: columns.map((name) => cells.get(name) ?? null) });
       return (selectNext.get({ first, cooperativeId }) as { reference: string }).reference;
     },
   };
@@ -189,15 +180,15 @@ function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
 /** Rules for one kind of entry. Call the methods inside a write or a read of the snapshot. */
 interface EntryRules<New, Entry> {
   addConflicts(member: Member, values: Partial<New>, faults: FieldErrorList): void;
-  /** Adds a checked entry, and updates history, events and read model. */
+  /** Adds an entry that has no conflicts, and updates history, events and read model. */
   add(member: Member, values: New, nowSeconds: number, actor: Actor): Entry;
 }
 
 function openDeliveries(db: Connection, format: ReadModelFormat): EntryRules<NewDelivery, ProductionEntry> {
-  const insert = openInsert(db, 'production', 'member_id', PRODUCTION_FIELDS);
+  const insert = openEntryInsert(db, 'production', 'member_id', PRODUCTION_FIELDS);
   const references = openReferences(db, 'production', PRODUCTION_FIELDS);
   const refuseAfterTransfer = openTransferCheck(db, 'production', format.zone);
-  const history = openEntryRecorder(db, ['production']);
+  const history = openEntryRecorder(db, 'production_summary');
   const refresh = openColumnRefresh(db, format, 'production');
   return {
     addConflicts(member, { reference, deliveredAt }, faults) {
@@ -222,14 +213,11 @@ function openSavings(
     [cooperativeId: number, accountNumber: string],
     { readonly id: number; readonly memberId: number }
   >(`SELECT id, member_id AS memberId FROM savings_accounts WHERE cooperative_id = ? AND account_number = ?`);
-  const insertAccount = db.prepare<[cooperativeId: number, memberId: number, accountNumber: string]>(
-    `INSERT INTO savings_accounts (id, cooperative_id, member_id, account_number)
-     VALUES (${newIdSql('savings_accounts')}, ?, ?, ?)`,
-  );
-  const insert = openInsert(db, 'savings', 'account_id', SAVINGS_FIELDS);
+  const insertAccount = openInsert(db, 'savings_accounts', ['cooperative_id', 'member_id', 'account_number']);
+  const insert = openEntryInsert(db, 'savings', 'account_id', SAVINGS_FIELDS);
   const references = openReferences(db, 'savings', { ...ACCOUNT_FIELDS, ...SAVINGS_FIELDS });
   const refuseAfterTransfer = openTransferCheck(db, 'savings', format.zone);
-  const history = openEntryRecorder(db, ['accounts', 'savings']);
+  const history = openEntryRecorder(db, 'savings_summary');
   const refresh = openColumnRefresh(db, format, 'savings');
   return {
     addConflicts(member, { reference, accountNumber, kind, transactedAt }, faults) {
@@ -245,8 +233,7 @@ function openSavings(
       const { accountNumber, reference } = transaction;
       const values = { ...transaction, reference: reference ?? references.derive(member, transaction) };
       const account = selectAccount.get(cooperativeId, accountNumber)?.id;
-      const accountId =
-        account ?? Number(insertAccount.run(cooperativeId, memberId, accountNumber).lastInsertRowid);
+      const accountId = account ?? insertAccount(cooperativeId, memberId, accountNumber);
       const id = insert(cooperativeId, accountId, values);
       const created = account === undefined ? { accounts: accountId, savings: id } : { savings: id };
       history.created(created, member, nowSeconds, actor);
@@ -260,7 +247,7 @@ export type EntryWrites<New, Entry> = ReturnType<typeof openWrites<New, Entry>>;
 
 /**
  * Opens the writes of one kind of entry. Each method throws RegistryError `not_found` for an unknown member,
- * and `gone` for a merged or erased one.
+ * and `gone` for a merged or erased member.
  */
 function openWrites<New, Entry>(
   { snapshot, responses }: StoreDependencies,
@@ -275,14 +262,15 @@ function openWrites<New, Entry>(
     return { member, faults };
   };
   return {
-    /** Returns conflicts with stored rows; faults of single values are not included. */
+    /** Returns conflicts with stored rows. */
     conflicts: (memberId: number, values: Partial<New>): FieldMessages =>
       snapshot.read(() => check(memberId, values).faults.fields),
     /**
-     * Adds an entry, its creation in the history, and one event of its member. Opens a savings account if the
-     * account number is unused.
-     * @param keep as for EntityStore.create
-     * @throws RegistryError `invalid` for a conflict, `repeated`, `unavailable`
+     * Adds an entry, its creation in the history, and one event of its member. Opens a savings account if no
+     * account has the number.
+     * @param keep response to save in the same transaction
+     * @throws RegistryError `invalid` for a conflict, `repeated` if a response is already saved under the same
+     *   key, `unavailable`
      */
     create: (
       memberId: number,
@@ -304,14 +292,11 @@ interface MemberPeriod {
   readonly from: number;
   readonly to: number;
 }
-interface DeliveryParameters extends MemberPeriod {
-  /** JSON array of product names; null selects all deliveries, including deliveries without a product. */
-  readonly products: string | null;
-}
 
 const ONE_MEMBER = 'the entries of one member';
 const PAGE = 'LIMIT @limit OFFSET @offset';
 
+/** `@products` is a JSON array. Null selects all deliveries, including deliveries without a product. */
 const DELIVERIES = `production_entries d WHERE d.member_id = @memberId
   AND d.delivered_at BETWEEN @from AND @to
   AND (@products IS NULL OR d.product IN (SELECT value FROM json_each(@products)))`;
@@ -321,7 +306,7 @@ const TRANSACTIONS = `savings_accounts a CROSS JOIN savings_transactions t ON t.
   WHERE a.member_id = @memberId AND t.transacted_at BETWEEN @from AND @to`;
 const TRANSACTION_ORDER = 'ORDER BY t.transacted_at DESC, t.id DESC';
 
-// The subquery reads ids from the index alone, so that SQLite reads only the rows of the page.
+// The subquery reads the ids from an index, so that SQLite reads only the rows of the page from the table.
 const DELIVERY_PAGE = `SELECT d.id, ${selected('d', listFields(PRODUCTION_FIELDS))}
   FROM (SELECT d.id FROM ${DELIVERIES} ${DELIVERY_ORDER} ${PAGE}) page
   CROSS JOIN production_entries d ON d.id = page.id ${DELIVERY_ORDER}`;
@@ -335,13 +320,13 @@ const TRANSACTION_PAGE = `SELECT t.id, a.account_number AS accountNumber,
  * @param rows FROM and WHERE of all rows
  * @param page SELECT of one page of these rows
  */
-function preparePages<Bounds extends object, Entry>(db: Connection, rows: string, page: string) {
-  const select = db.prepare<[Bounds & { limit: number; offset: number }], Entry>(page, ONE_MEMBER);
-  const countAll = db.prepare<[Bounds], { count: number }>(
+function preparePages<Entry>(db: Connection, rows: string, page: string) {
+  const select = db.prepare<[object], Entry>(page, ONE_MEMBER);
+  const countAll = db.prepare<[object], { count: number }>(
     `SELECT count(*) AS count FROM ${rows}`,
     ONE_MEMBER,
   );
-  return (parameters: Bounds, request: PageRequest): Page<Entry> => {
+  return (parameters: object, request: PageRequest): Page<Entry> => {
     const { count } = countAll.get(parameters) as { count: number };
     return { count, rows: select.all({ ...parameters, limit: request.pageSize, offset: offsetOf(request) }) };
   };
@@ -351,7 +336,8 @@ type MemberReader = Pick<MemberStore, 'find'>;
 export type EntryStore = ReturnType<ReturnType<typeof openEntries>>;
 
 /**
- * Opens the entries of members. Lists have the newest entry first; at the same instant, the higher id.
+ * Opens the entries of members. Lists have the newest entry first. Among entries of the same instant, the
+ * higher id comes first.
  * @param membersOf returns a reader of visible members, which throws for merged and erased members
  */
 export function openEntries(
@@ -370,10 +356,10 @@ export function openEntries(
   const selectCooperative = db.prepare<[number], { id: number }>(
     'SELECT cooperative_id AS id FROM members WHERE id = ?',
   );
-  const deliveries = preparePages<DeliveryParameters, ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
-  const transactions = preparePages<MemberPeriod, SavingsTransaction>(db, TRANSACTIONS, TRANSACTION_PAGE);
+  const deliveries = preparePages<ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
+  const transactions = preparePages<SavingsTransaction>(db, TRANSACTIONS, TRANSACTION_PAGE);
 
-  /** Lists stored spellings of a product as a JSON array, because SQL ignores the case of ASCII only. */
+  /** Returns a JSON array of the product's stored spellings, because SQL ignores the case of ASCII only. */
   function productsLike(period: MemberPeriod, product: string): string {
     const stored = selectProducts.all(period).map((row) => row.product);
     return JSON.stringify(stored.filter((each) => isSameIgnoringCase(each, product)));
@@ -393,24 +379,19 @@ export function openEntries(
     });
 
   return (visible: Visible) => ({
-    deliveries: openWrites(dependencies, membersOf(visible), deliveryRules),
-    savingsTransactions: openWrites(dependencies, membersOf(visible), savingsRules),
-
-    listDeliveries: (
-      memberId: number,
-      { product, ...period }: DeliveryFilter,
-      request: PageRequest,
-    ): Page<ProductionEntry> =>
-      read(memberId, visible, period, (bounds) => {
-        const products = product === undefined ? null : productsLike(bounds, product);
-        return deliveries({ ...bounds, products }, request);
-      }),
-
-    /** Lists the transactions of all savings accounts of the member. */
-    listSavingsTransactions: (
-      memberId: number,
-      period: Period,
-      request: PageRequest,
-    ): Page<SavingsTransaction> => read(memberId, visible, period, (bounds) => transactions(bounds, request)),
+    deliveries: {
+      ...openWrites(dependencies, membersOf(visible), deliveryRules),
+      list: (memberId: number, { product, ...period }: DeliveryFilter, request: PageRequest) =>
+        read(memberId, visible, period, (bounds) => {
+          const products = product === undefined ? null : productsLike(bounds, product);
+          return deliveries({ ...bounds, products }, request);
+        }),
+    },
+    savingsTransactions: {
+      ...openWrites(dependencies, membersOf(visible), savingsRules),
+      /** Lists the transactions in all savings accounts of the member. */
+      list: (memberId: number, period: Period, request: PageRequest) =>
+        read(memberId, visible, period, (bounds) => transactions(bounds, request)),
+    },
   });
 }

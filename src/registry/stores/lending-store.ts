@@ -1,6 +1,6 @@
 /** Stores of loans and payments. */
 
-import { isVisible, type Visible, visibleGroups } from '../../access/api-keys.ts';
+import { type Visible, visibleGroups } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { type CountedTable, LOAN_COUNTS, PAYMENT_COUNTS } from '../../sqlite/counts.ts';
 import type { Actor } from '../../sqlite/entity-store.ts';
@@ -33,7 +33,7 @@ import {
 import { currentNumberSql, transferCheck } from '../stored/former-ids-and-transfers.ts';
 import type { ReadModelFormat } from './read-model.ts';
 import { openColumnRefresh } from './refresh-read-model.ts';
-import { openRowStore, type StoreDependencies } from './row-store.ts';
+import { ifVisible, openRowStore, type StoreDependencies } from './row-store.ts';
 import { LOAN_OWNER, LOAN_ROW, PAYMENT_OWNER, PAYMENT_ROW } from './rows.ts';
 
 // Lists of loans and payments. A filter by ids, person, member, loan, reference or time of change uses its
@@ -48,28 +48,9 @@ const PAYMENTS: ListRows = {
   asTuples: false,
 };
 
-interface ListParameters {
-  /** JSON array of ids. */
-  readonly ids: string | null;
-  readonly identityCard: string | null;
-  /** Id of the member whose loans are listed, or of the loan whose payments are listed. */
-  readonly owner: number | null;
-  readonly cooperatives: string | null;
-  readonly status: string | null;
-  readonly reference: string | null;
-  readonly since: number | null;
-}
-
-const isLike = (row: string): string => `(@status IS NULL OR ${row}.status = @status)
-  AND (@reference IS NULL OR ${row}.reference = @reference)
-  AND (@since IS NULL OR ${row}.updated_at >= @since)`;
-// The condition reads the cooperative of the loan, which is also that of its payments, so that SQLite reads
-// payments from their index only.
-const isMatch = (row: string): string => `${isInGroupsSql('l.cooperative_id')} AND ${isLike(row)}`;
 const LOANS_OF_PERSON = `members m INDEXED BY members_person
   CROSS JOIN loans l INDEXED BY loans_member ON l.member_id = m.id`;
 const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
-const IS_PERSON_OR_ANY = `(@identityCard IS NULL OR ${IS_PERSON})`;
 const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
 
 /** Cooperatives to search. Both indexes begin with the cooperative, so each cooperative costs one search. */
@@ -77,16 +58,18 @@ const COOPERATIVES = 'json_each(coalesce(@cooperatives, (SELECT json_group_array
 /** Maximum length of a list of changes, because counting and sorting cost more as a registry grows. */
 const MOST_UPDATED = 10_000;
 
+/** FROM clauses of the members `m`, the loans `l` and, in a list of payments, the payments `p`. */
 interface Selective {
-  /** FROM and WHERE of the rows that the filter selects. */
-  readonly rows: string;
-  readonly bound: string;
+  /** Rows with the ids `@ids`. */
+  readonly ofIds: string;
+  /** Rows of the person with the national ID `@identityCard`. */
+  readonly ofPerson: string;
+  /** Rows with the owner `@owner`. */
+  readonly ofOwner: string;
 }
 
 /**
- * @param ofIds rows selected by `@ids`
- * @param ofPerson rows selected by `@identityCard`
- * @param ofOwner rows selected by `@owner`
+ * @param owner owner of a row, and SQL of its id
  * @returns a function that returns a page of rows, or throws RegistryError `invalid` if too many rows have
  *   changed since the moment in the filter
  */
@@ -95,43 +78,49 @@ function openLists<Row>(
   listed: ListRows,
   counts: CountedTable,
   statuses: readonly string[],
-  { ofIds, ofPerson, ofOwner }: { readonly [filter in 'ofIds' | 'ofPerson' | 'ofOwner']: Selective },
+  owner: { readonly name: string; readonly id: string },
+  { ofIds, ofPerson, ofOwner }: Selective,
 ) {
   const { table, alias } = listed;
-  const open = ({ rows, bound }: Selective) =>
-    openFewRows<Row, ListParameters>(db, listed, `SELECT ${alias}.id AS id FROM ${rows}`, bound);
+  const isLike = `(@status IS NULL OR ${alias}.status = @status)
+    AND (@reference IS NULL OR ${alias}.reference = @reference)
+    AND (@since IS NULL OR ${alias}.updated_at >= @since)`;
+  // The condition reads the cooperative of the loan, which is also that of its payments, so that SQLite reads
+  // payments from their index only.
+  const isMatch = `(@owner IS NULL OR ${owner.id} = @owner) AND (@identityCard IS NULL OR ${IS_PERSON})
+    AND ${isInGroupsSql('l.cooperative_id')} AND ${isLike}`;
+  const open = (rows: string, bound: string) =>
+    openFewRows<Row, object>(db, listed, `SELECT ${alias}.id AS id FROM ${rows}`, bound);
   const by = (index: string, condition: string): string => `${COOPERATIVES} CROSS JOIN ${table} ${alias}
     INDEXED BY ${table}_${index} ON ${alias}.cooperative_id = g.value AND ${alias}.${condition}`;
   const updated = by('updated', 'updated_at >= @since');
   const atMost = `at most ${MOST_UPDATED} rows of a few thousand cooperatives`;
-  const countUpdated = db.prepare<[ListParameters], { count: number }>(
+  const countUpdated = db.prepare<[object], { count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM ${updated} LIMIT ${MOST_UPDATED + 1})`,
     atMost,
   );
-  const listOfIds = open(ofIds);
-  const listOfPerson = open(ofPerson);
-  const listOfOwner = open(ofOwner);
-  const listOfReference = open({
-    rows: `${by('reference', 'reference = @reference')} WHERE ${isLike(alias)}`,
-    bound: 'one row of each cooperative',
-  });
-  const listUpdated = open({ rows: `${updated} WHERE ${isLike(alias)}`, bound: atMost });
+  const listOfIds = open(`${ofIds} WHERE ${isMatch}`, `the ${table} with these ids`);
+  const listOfPerson = open(`${ofPerson} WHERE ${isMatch}`, `the ${table} of one person`);
+  const listOfOwner = open(`${ofOwner} WHERE ${isMatch}`, `the ${table} of one ${owner.name}`);
+  const ofReference = by('reference', 'reference = @reference');
+  const listOfReference = open(`${ofReference} WHERE ${isLike}`, 'one row of each cooperative');
+  const listUpdated = open(`${updated} WHERE ${isLike}`, atMost);
   const listCounted = openCountedList<Row>(db, listed, counts, statuses);
 
-  return (filter: LendingFilter, owner: number | undefined, request: PageRequest, visible: Visible) => {
+  return (filter: LendingFilter, ownerId: number | undefined, request: PageRequest, visible: Visible) => {
     const { ids, identityCard, cooperativeId, status, reference, updatedSince } = filter;
     const groups = visibleGroups(visible, cooperativeId);
     const parameters = {
       ids: toIdsParameter(ids),
       identityCard: identityCard ?? null,
-      owner: owner ?? null,
+      owner: ownerId ?? null,
       cooperatives: toIdsParameter(groups),
       status: status ?? null,
       reference: reference ?? null,
       since: updatedSince ?? null,
     };
     if (ids !== undefined) return listOfIds(parameters, request);
-    if (owner !== undefined) return listOfOwner(parameters, request);
+    if (ownerId !== undefined) return listOfOwner(parameters, request);
     if (identityCard !== undefined) return listOfPerson(parameters, request);
     if (reference !== undefined) return listOfReference(parameters, request);
     if (updatedSince === undefined) return listCounted({ groups, value: status }, request);
@@ -141,52 +130,31 @@ function openLists<Row>(
   };
 }
 
-const openLoanLists = (db: Connection) =>
-  openLists<LoanRecord>(db, LOANS, LOAN_COUNTS, LOAN_STATUSES, {
-    ofIds: {
-      rows: `json_each(@ids) i CROSS JOIN loans l ON l.id = i.value CROSS JOIN members m ON m.id = l.member_id
-        WHERE (@owner IS NULL OR l.member_id = @owner) AND ${IS_PERSON_OR_ANY} AND ${isMatch('l')}`,
-      bound: 'the loans with these ids',
-    },
-    ofPerson: {
-      rows: `${LOANS_OF_PERSON} WHERE ${IS_PERSON} AND ${isMatch('l')}`,
-      bound: 'the loans of one person',
-    },
-    ofOwner: {
-      rows: `loans l INDEXED BY loans_member CROSS JOIN members m ON m.id = l.member_id
-        WHERE l.member_id = @owner AND ${IS_PERSON_OR_ANY} AND ${isMatch('l')}`,
-      bound: 'the loans of one member',
-    },
+const openLoanLists = (db: Connection) => {
+  const owner = { name: 'member', id: 'l.member_id' };
+  return openLists<LoanRecord>(db, LOANS, LOAN_COUNTS, LOAN_STATUSES, owner, {
+    ofIds:
+      'json_each(@ids) i CROSS JOIN loans l ON l.id = i.value CROSS JOIN members m ON m.id = l.member_id',
+    ofPerson: `${LOANS_OF_PERSON} AND ${IS_PERSON}`,
+    ofOwner: `loans l INDEXED BY loans_member
+      CROSS JOIN members m ON m.id = l.member_id AND l.member_id = @owner`,
   });
+};
 
-const openPaymentLists = (db: Connection) =>
-  openLists<PaymentRecord>(db, PAYMENTS, PAYMENT_COUNTS, PAYMENT_STATUSES, {
-    ofIds: {
-      rows: `json_each(@ids) i CROSS JOIN payments p ON p.id = i.value CROSS JOIN loans l ON l.id = p.loan_id
-        CROSS JOIN members m ON m.id = l.member_id
-        WHERE (@owner IS NULL OR l.id = @owner) AND ${IS_PERSON_OR_ANY} AND ${isMatch('p')}`,
-      bound: 'the payments with these ids',
-    },
-    ofPerson: {
-      rows: `${LOANS_OF_PERSON} CROSS JOIN ${OF_LOAN} WHERE ${IS_PERSON} AND ${isMatch('p')}`,
-      bound: 'the payments of one person',
-    },
-    ofOwner: {
-      rows: `loans l CROSS JOIN members m ON m.id = l.member_id CROSS JOIN ${OF_LOAN}
-        WHERE l.id = @owner AND ${IS_PERSON_OR_ANY} AND ${isMatch('p')}`,
-      bound: 'the payments of one loan',
-    },
+const openPaymentLists = (db: Connection) => {
+  const owner = { name: 'loan', id: 'l.id' };
+  return openLists<PaymentRecord>(db, PAYMENTS, PAYMENT_COUNTS, PAYMENT_STATUSES, owner, {
+    ofIds: `json_each(@ids) i CROSS JOIN payments p ON p.id = i.value
+      CROSS JOIN loans l ON l.id = p.loan_id CROSS JOIN members m ON m.id = l.member_id`,
+    ofPerson: `${LOANS_OF_PERSON} AND ${IS_PERSON} CROSS JOIN ${OF_LOAN}`,
+    ofOwner: `loans l CROSS JOIN members m ON m.id = l.member_id AND l.id = @owner CROSS JOIN ${OF_LOAN}`,
   });
+};
 
 const openLoanReader = (db: Connection) =>
   db.prepare<[id: number], LoanRecord>(`${LOAN_ROW} FROM loans l ${LOAN_OWNER} WHERE l.id = ?`);
 
-const ifVisible = <Row extends { readonly cooperativeId: number }>(
-  row: Row | undefined,
-  visible: Visible,
-): Row | undefined => (row !== undefined && isVisible(visible, row.cooperativeId) ? row : undefined);
-
-/** Conflict of a new loan that begins after its member has changed to another cooperative. */
+/** Conflict of a new loan that begins after the transfer of its member to another cooperative. */
 function beginningElsewhere({ zone }: ReadModelFormat) {
   const check = transferCheck('loans', zone, { memberId: '@member_id', at: '@loan_start_date' });
   return { ...check, sql: `SELECT 1 WHERE @exceptId IS NULL AND EXISTS (${check.sql})` };

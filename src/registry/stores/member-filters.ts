@@ -1,6 +1,4 @@
-/**
- * Lists of members by filters that select few rows through an index: ids, person, code or telephone number.
- */
+/** Lists of members. A filter by ids, person, code or telephone number uses its own index. */
 
 import { type Visible, visibleGroups } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
@@ -18,55 +16,43 @@ import { MEMBER_STATUSES, type MemberFilter } from '../members.ts';
 import { currentNumberSql } from '../stored/former-ids-and-transfers.ts';
 import { LISTED_ROW, type ListedRow, PERSON } from './rows.ts';
 
-interface ListParameters {
-  /** JSON array of ids. */
-  readonly ids: string | null;
-  readonly identityCard: string | null;
-  readonly memberCode: string | null;
-  readonly mobile: string | null;
-  /** Cooperative in which the code is searched, if the list covers only one. */
-  readonly cooperativeId: number | null;
-  readonly cooperatives: string | null;
-  readonly status: string | null;
-  /** Query for the full-text index of names. */
-  readonly match: string | null;
-}
-
 const isOrAny = (column: string, parameter: string): string =>
   `(@${parameter} IS NULL OR m.${column} = @${parameter})`;
-const CODE = isOrAny('member_code', 'memberCode');
-const MOBILE = isOrAny('mobile', 'mobile');
-const COOPERATIVE = isInGroupsSql('m.cooperative_id');
-const STATUS = isOrAny('status', 'status');
+const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
+
+/** Condition of all parameters on the members that the most selective filter finds. */
+const ALL_FILTERS = [
+  isOrAny('member_code', 'memberCode'),
+  isOrAny('mobile', 'mobile'),
+  isOrAny('status', 'status'),
+  isInGroupsSql('m.cooperative_id'),
+].join(' AND ');
 
 /**
- * FROM and WHERE of each filter. The index is forced because SQLite's planner, which has no statistics here,
- * may choose the index on status and scan most of the table.
+ * FROM and WHERE of each selective filter. The statements force an index, because SQLite's planner has no
+ * statistics here. The planner may choose the index on status, and scan most of the table.
  */
 const BY = {
   ids: {
     rows: `json_each(@ids) i CROSS JOIN members m ON m.id = i.value
-      WHERE (@identityCard IS NULL OR m.identity_card = ${currentNumberSql('@identityCard')})
-        AND m.status <> '${ERASED_STATUS}' AND ${CODE} AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
+      WHERE (@identityCard IS NULL OR ${IS_PERSON}) AND m.status <> '${ERASED_STATUS}'`,
     bound: 'the members with these ids',
   },
   person: {
-    rows: `${PERSON} WHERE m.identity_card = ${currentNumberSql('@identityCard')}
-      AND ${CODE} AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
+    rows: `${PERSON} WHERE ${IS_PERSON}`,
     bound: 'the memberships of one person',
   },
   codeInCooperative: {
     rows: `members m INDEXED BY members_code
-      WHERE m.cooperative_id = @cooperativeId AND m.member_code = @memberCode AND ${MOBILE} AND ${STATUS}`,
+      WHERE m.cooperative_id = @cooperativeId AND m.member_code = @memberCode`,
     bound: 'one row: the code is unique there',
   },
   code: {
-    rows: `members m INDEXED BY members_code
-      WHERE m.member_code = @memberCode AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
+    rows: 'members m INDEXED BY members_code WHERE m.member_code = @memberCode',
     bound: 'one row for each of a few thousand cooperatives',
   },
   mobile: {
-    rows: `members m INDEXED BY members_mobile WHERE m.mobile = @mobile AND ${COOPERATIVE} AND ${STATUS}`,
+    rows: 'members m INDEXED BY members_mobile WHERE m.mobile = @mobile',
     bound: 'the members who share one telephone number',
   },
 };
@@ -82,25 +68,21 @@ function wayOf({ ids, identityCard, memberCode, mobile }: MemberFilter, groups: 
 }
 
 /**
- * @param condition further SQL condition on the members `m`, which may use `@match`
+ * @param condition further SQL condition on the members `m`, which may use `@match`: a query of the full-text
+ *   index of names
  * @returns a function that returns a page of members, or undefined if no filter is selective
  */
 export function openFewMembers<Row>(db: Connection, listed: ListRows, condition = 'true') {
-  const open = (way: Way) => {
-    const { rows, bound } = BY[way];
-    return openFewRows<Row, ListParameters>(
-      db,
-      listed,
-      `SELECT m.id AS id FROM ${rows} AND ${condition}`,
-      bound,
-    );
+  const open = ({ rows, bound }: (typeof BY)[Way]) => {
+    const ids = `SELECT m.id AS id FROM ${rows} AND ${ALL_FILTERS} AND ${condition}`;
+    return openFewRows<Row, object>(db, listed, ids, bound);
   };
   const few = {
-    ids: open('ids'),
-    person: open('person'),
-    codeInCooperative: open('codeInCooperative'),
-    code: open('code'),
-    mobile: open('mobile'),
+    ids: open(BY.ids),
+    person: open(BY.person),
+    codeInCooperative: open(BY.codeInCooperative),
+    code: open(BY.code),
+    mobile: open(BY.mobile),
   };
 
   return (
@@ -117,6 +99,7 @@ export function openFewMembers<Row>(db: Connection, listed: ListRows, condition 
       identityCard,
       memberCode,
       mobile,
+      // For `codeInCooperative`.
       cooperativeId: groups?.[0] ?? null,
       cooperatives: toIdsParameter(groups),
       status,
@@ -125,8 +108,6 @@ export function openFewMembers<Row>(db: Connection, listed: ListRows, condition 
     return few[way](parameters, request);
   };
 }
-
-// Lists of members. A selective filter uses its own index; all other lists use the count index.
 
 export const LISTED_MEMBERS: ListRows = {
   table: 'members',

@@ -1,6 +1,6 @@
 /** Store of members: one row per person and cooperative. */
 
-import { isVisible, type Visible, visibleGroups } from '../../access/api-keys.ts';
+import { type Visible, visibleGroups } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import {
   type Awaitable,
@@ -23,10 +23,10 @@ import { isErased } from '../stored/erasures.ts';
 import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../stored/former-ids-and-transfers.ts';
 import { openMemberLists } from './member-filters.ts';
 import { openReadModel, type StoredColumns } from './read-model.ts';
-import { openRowStore, type StoreDependencies } from './row-store.ts';
+import { ifVisible, openRowStore, type StoreDependencies } from './row-store.ts';
 import { LOOKUP_ROW, type LookupRow, MEMBER_ROW, PERSON, toListedMember } from './rows.ts';
 
-/** Row of a lookup to which this file adds the missing properties of a membership. */
+/** Row of a lookup, to which `openLookups` adds the missing properties of a membership. */
 type Draft = { -readonly [property in keyof Membership]?: Membership[property] } & LookupRow;
 
 /** @returns a function that returns the active memberships of a person, in no particular order */
@@ -45,7 +45,7 @@ function openLookups(db: Connection, { cooperativeSummaries, format }: StoreDepe
     const rows = (at === null ? select : selectWithReadModel).all(identityCard);
     const visibleRows =
       groups === undefined ? rows : rows.filter(({ cooperativeId }) => groups.includes(cooperativeId));
-    // The driver's row object becomes the membership, because a copy would add 2% to the time of a lookup.
+    // The row object of the driver becomes the membership, because a copy would add 2% to the time of a lookup.
     return visibleRows.map((row) => {
       row.identityCard = identityCard;
       row.status = 'active';
@@ -73,12 +73,9 @@ export function openMembers(
   const listStored = openMemberLists(db);
   const activeOf = openLookups(db, dependencies);
 
-  const selectVisible = (id: number, visible: Visible): Member | undefined => {
-    const row = selectOne.get(id);
-    return row !== undefined && isVisible(visible, row.cooperativeId) ? row : undefined;
-  };
+  const selectVisible = (id: number, visible: Visible) => ifVisible(selectOne.get(id), visible);
 
-  /** @throws RegistryError `gone` for a member that was merged into another member or erased */
+  /** @throws RegistryError `gone` for an erased member, and for a member that was merged into another member */
   function find(id: number, visible: Visible): Member | undefined {
     const row = selectVisible(id, visible);
     if (row !== undefined && !isErased(row)) return row;
@@ -90,8 +87,8 @@ export function openMembers(
   }
 
   /**
-   * Refuses to change a national ID that has replaced a former one, because the redirect of the former number
-   * would then lead to another person.
+   * Refuses to change a national ID that has replaced a former one. Otherwise, the redirect of the former
+   * number would lead to another person.
    */
   function refuseChange(stored: Member, { identityCard }: MemberValues): void {
     if (identityCard !== stored.identityCard && selectFormerNumber.get(stored.identityCard) !== undefined)
@@ -141,7 +138,7 @@ export function openMembers(
     ): Membership | undefined =>
       snapshot.read(() => activeOf(identityCard, at, visibleGroups(visible, cooperativeId))[0]),
 
-    /** Returns the current national ID for a replaced one, or undefined for any other number. */
+    /** Returns the national ID that replaced the number `former`; undefined if the number was not replaced. */
     findCurrentIdentityCard: (former: string): string | undefined =>
       snapshot.read(() => selectCurrentNumber.get(former)?.to),
   });

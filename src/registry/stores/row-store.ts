@@ -13,6 +13,7 @@ import {
   isReplaced,
   listFields,
   type NamedField,
+  type StagedValue,
 } from '../../values/declared-fields.ts';
 import {
   FieldErrorList,
@@ -36,12 +37,10 @@ export interface StoreDependencies {
   readonly format: ReadModelFormat;
 }
 
-type Column = string | number | null;
 type ByProperty<T> = { readonly [property: string]: T };
 
-/** Values of a row that counts and events need. */
-interface CountedRow {
-  readonly status: string;
+interface Row {
+  readonly id: number;
   /** Undefined for a cooperative. */
   readonly cooperativeId?: number;
 }
@@ -49,14 +48,14 @@ interface CountedRow {
 interface RowDeclaration<Stored, Values> {
   readonly entity: RecordedEntity;
   readonly fields: Fields;
-  /** Check for a conflict beyond references and unique columns. */
+  /** Conflict other than an unknown reference or a duplicate in a unique column. */
   readonly otherConflict?: {
     /**
      * SELECT of a conflicting row. Parameters have the names of columns, such as `@identity_card`;
      * `@exceptId` is the id of the row to write, or null for a new row.
      */
     readonly sql: string;
-    /** Reason why the SELECT reads few rows; unset if it uses indexes only. */
+    /** Reason why the SELECT reads few rows; unset if the SELECT uses indexes only. */
     readonly bound?: string;
     readonly field: string;
     readonly message: string;
@@ -67,7 +66,7 @@ interface RowDeclaration<Stored, Values> {
   readonly complete?: (values: Values) => object;
   /** @throws RegistryError `invalid` for a change that needs an operator */
   readonly refuseChange?: (stored: Stored, values: Values) => void;
-  /** Called after a row was written. */
+  /** Called after a write of the row, in the same transaction. For a change, `row` has the old values. */
   readonly follow?: (row: Stored, nowSeconds: number) => void;
 }
 
@@ -108,7 +107,8 @@ function openConflicts(
     }));
 
   /** @param exceptId id of the row to write; undefined for a new row */
-  return (values: ByProperty<unknown>, visible: Visible, exceptId?: number): FieldMessages => {
+  return (submitted: object, visible: Visible, exceptId?: number): FieldMessages => {
+    const values = submitted as ByProperty<unknown>;
     const faults = new FieldErrorList();
     const reference = ownerField && (values[ownerField.property] as number | undefined);
     const ofOwner =
@@ -119,7 +119,7 @@ function openConflicts(
       const isOwnerVisible = ofOwner !== undefined && isVisible(visible, ofOwner);
       if (reference !== undefined && !isOwnerVisible)
         faults.add(ownerField.name, unknownReference(reference));
-      // Returning early reveals nothing about rows that are not visible.
+      // The conflicts below could reveal values of rows that are not visible.
       if (reference === undefined ? owner?.entity === 'cooperatives' : !isOwnerVisible && visible !== null)
         return faults.fields;
     }
@@ -139,10 +139,24 @@ function openConflicts(
   };
 }
 
-const columnsOf = (fields: readonly NamedField[], values: object): Column[] =>
-  fields.map(({ property }) => (values as ByProperty<Column>)[property] ?? null);
+export const columnsOf = (fields: readonly NamedField[], values: object): StagedValue[] =>
+  fields.map(({ property }) => (values as ByProperty<StagedValue>)[property] ?? null);
 
-export function openRowStore<Stored extends CountedRow & { readonly id: number }, Values extends object>(
+/** @returns a function that adds a row with the values of the columns, in order, and returns its id */
+export function openInsert(db: Connection, table: string, columns: readonly string[]) {
+  const insert = db.prepare<StagedValue[]>(
+    `INSERT INTO ${table} (id, ${columns.join(', ')})
+     VALUES (${newIdSql(table)}, ${columns.map(() => '?').join(', ')})`,
+  );
+  return (...values: StagedValue[]): number => Number(insert.run(...values).lastInsertRowid);
+}
+
+export const ifVisible = <Stored extends { readonly cooperativeId: number }>(
+  row: Stored | undefined,
+  visible: Visible,
+): Stored | undefined => (row !== undefined && isVisible(visible, row.cooperativeId) ? row : undefined);
+
+export function openRowStore<Stored extends Row, Values extends object>(
   db: Connection,
   { snapshot, responses }: StoreDependencies,
   declaration: RowDeclaration<Stored, Values>,
@@ -151,31 +165,30 @@ export function openRowStore<Stored extends CountedRow & { readonly id: number }
   const declared = listFields(fields);
   const replaced = declared.filter(isReplaced);
   const names = replaced.map(({ name }) => name);
-  const insertRow = db.prepare<Column[]>(
-    `INSERT INTO ${entity} (id, ${declared.map(({ column }) => column).join(', ')}, created_at, updated_at)
-     VALUES (${newIdSql(entity)}, ${declared.map(() => '?').join(', ')}, ?, ?)`,
-  );
-  const replaceRow = db.prepare<Column[]>(
+  const columns = declared.map(({ column }) => column);
+  const insertRow = openInsert(db, entity, [...columns, 'created_at', 'updated_at']);
+  const replaceRow = db.prepare<StagedValue[]>(
     `UPDATE ${entity} SET ${replaced.map(({ column }) => `${column} = ?`).join(', ')}, updated_at = ?
      WHERE id = ?`,
   );
   const history = openChangeRecorder(db, entity);
-  const listConflicts = openConflicts(db, entity, fields, otherConflict);
-  const conflicts = (values: Partial<Values>, visible: Visible, exceptId?: number): FieldMessages =>
-    listConflicts(values as ByProperty<unknown>, visible, exceptId);
+  const conflicts = openConflicts(db, entity, fields, otherConflict);
 
-  /** Adds a row that has no conflicts. Every value except the id is present. */
+  /**
+   * Adds a row without a check for conflicts.
+   * @param values all values except the id and the times
+   */
   function insert(values: object, nowSeconds: number, actor: Actor): Stored {
-    const { lastInsertRowid } = insertRow.run(...columnsOf(declared, values), nowSeconds, nowSeconds);
-    const row = find(Number(lastInsertRowid), null) as Stored;
-    const { id, cooperativeId = id } = row;
+    const id = insertRow(...columnsOf(declared, values), nowSeconds, nowSeconds);
+    const row = find(id, null) as Stored;
+    const { cooperativeId = id } = row;
     history.created({ id, cooperativeId }, nowSeconds, actor);
     follow?.(row, nowSeconds);
     return row;
   }
 
   /**
-   * Writes the values that a request may change. If nothing differs, not even `updated_at` is written.
+   * Writes the values that a request may change. If no value differs, `updated_at` stays too.
    * @throws RegistryError `not_found`, `invalid`, and errors of `decide`
    */
   function update(

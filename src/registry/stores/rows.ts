@@ -48,7 +48,7 @@ const MEMBER = listFields(MEMBER_FIELDS);
 const some = (properties: readonly string[]) =>
   MEMBER.filter(({ property }) => properties.includes(property));
 
-/** Columns of all member fields except the code and name of the cooperative. */
+/** Columns of a member `m`, without the code and name of the cooperative. */
 export const MEMBER_VALUES = `m.id, ${selected('m', MEMBER.filter(isGiven))},
   m.created_at AS createdAt, m.updated_at AS updatedAt`;
 // Subqueries instead of a join: the driver takes several microseconds longer to execute a statement over two
@@ -57,17 +57,18 @@ export const MEMBER_ROW = `${MEMBER_VALUES},
   (SELECT code FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeCode,
   (SELECT name FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeName`;
 
-/** Columns that a lookup reads. Known values are omitted, because each column costs time. */
+/** Values that a lookup reads. It already knows the others, and each column costs time. */
 export type LookupRow = Omit<LookedUpMember, 'identityCard' | 'status'>;
 const KNOWN: readonly string[] = ['identityCard', 'status'] satisfies readonly (keyof LookedUpMember)[];
 const READ = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED].filter(
   (property) => !KNOWN.includes(property),
 );
 export const LOOKUP_ROW = `m.id, ${selected('m', some(READ))}`;
-// Forced index: without statistics the planner may choose the index on status and scan every active member.
+// The statement forces an index. Without statistics, the planner may choose the index on status, and scan every
+// active member.
 export const PERSON = 'members m INDEXED BY members_person';
 
-/** Row of a list as a tuple. The name of the cooperative comes from a cache. */
+/** Row of a list of members as a tuple. The name of the cooperative comes from a cache. */
 export type ListedRow = readonly [id: number, json: string, cooperativeId: number, registrationDate: number];
 const TEXTS = LISTED_TEXTS.flatMap((each) => some([each])).map(
   ({ name, column }) => `'${name}', m.${column}`,
@@ -80,8 +81,7 @@ export const toListedMember = (
   cooperative: CooperativeSummary,
 ): ListedMember => ({ id, json, cooperative, registrationDate });
 
-// Cache of cooperatives (a few thousand) as other resources show them, so that lookups do not query
-// cooperatives.
+// Cache of cooperatives, so that lookups do not query them. A registry has a few thousand cooperatives.
 
 export type CooperativeSummaries = ReturnType<typeof openCooperativeSummaries>;
 
@@ -93,9 +93,9 @@ export function openCooperativeSummaries(db: Connection, snapshot: ReadSnapshot)
   const invalidate = (): void => cached.clear();
   snapshot.onOutsideCommit(invalidate);
   return {
-    /** Clears the cache; call this on each write of a cooperative. */
+    /** Clears the cache. Call this on each write of a cooperative. */
     invalidate,
-    /** Call inside a read of the snapshot, outside a write. */
+    /** Call this in a read of the snapshot, not in a write. */
     get(id: number): CooperativeSummary {
       let summary = cached.get(id);
       if (summary === undefined) {

@@ -106,10 +106,10 @@ export function testEntries(engine: string, open: (context: TestContext) => Awai
             const own = entries.filter((each) => each.member === member && inPeriod(each, filter));
             own.sort(newestFirst);
             await comparePages(
-              (request) => store.listDeliveries(member, filter, request),
+              (request) => store.deliveries.list(member, filter, request),
               own.filter(({ product }) => wanted === undefined || product?.toUpperCase() === wanted),
             );
-            await comparePages((request) => store.listSavingsTransactions(member, filter, request), own);
+            await comparePages((request) => store.savingsTransactions.list(member, filter, request), own);
           }
         },
       ),
@@ -122,11 +122,11 @@ export function testEntries(engine: string, open: (context: TestContext) => Awai
       { member: 2, at: NOW - 400, product: 'Café', account: '2' },
     ]);
     const request = { page: 1, pageSize: 9 };
-    assert.deepEqual(await store.listDeliveries(2, {}, request), {
+    assert.deepEqual(await store.deliveries.list(2, {}, request), {
       count: 1,
       rows: [{ id: 1, reference: 'D-1', deliveredAt: NOW - 400, grams: 1_000, product: 'Café' }],
     });
-    assert.deepEqual(await store.listSavingsTransactions(2, {}, request), {
+    assert.deepEqual(await store.savingsTransactions.list(2, {}, request), {
       count: 1,
       rows: [
         {
@@ -141,8 +141,8 @@ export function testEntries(engine: string, open: (context: TestContext) => Awai
       [[], 0],
     ] as const) {
       const narrowed = registry.narrowedTo(visible).entries;
-      assert.equal((await narrowed.listDeliveries(2, {}, request)).count, count);
-      assert.equal((await narrowed.listSavingsTransactions(2, {}, request)).count, count);
+      assert.equal((await narrowed.deliveries.list(2, {}, request)).count, count);
+      assert.equal((await narrowed.savingsTransactions.list(2, {}, request)).count, count);
     }
   });
 }

@@ -94,12 +94,12 @@ async function checkEntries({ entries }: RegistryStore, rows: Rows): Promise<voi
     );
     await readPages(
       `deliveries of ${id}`,
-      (request) => entries.listDeliveries(id as number, {}, request),
+      (request) => entries.deliveries.list(id as number, {}, request),
       deliveries.sort(byInstant('delivered_at')),
     );
     await readPages(
       `transactions of ${id}`,
-      (request) => entries.listSavingsTransactions(id as number, {}, request),
+      (request) => entries.savingsTransactions.list(id as number, {}, request),
       transactions.sort(byInstant('transacted_at')),
     );
   }

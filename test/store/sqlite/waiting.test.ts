@@ -18,18 +18,16 @@ function blockFor(ms: number): void {
 
 function start() {
   const state = { last: 0, looks: 0, pages: 0 };
-  const followers = new WaitingFollowers({
-    feed: {
-      lastSequence: () => state.last,
-      read: ({ visible }) => {
-        state.pages++;
-        return { ...empty(state.last), events: visible === null ? [EVENT] : [] };
-      },
+  const feed = {
+    lastSequence: () => state.last,
+    read: ({ visible }: { readonly visible: readonly number[] | null }) => {
+      state.pages++;
+      return { ...empty(state.last), events: visible === null ? [EVENT] : [] };
     },
-    read(work) {
-      state.looks++;
-      return work();
-    },
+  };
+  const followers = new WaitingFollowers(feed, (work) => {
+    state.looks++;
+    work();
   });
   const leaves: (() => void)[] = [];
   const add = (

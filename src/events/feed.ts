@@ -52,7 +52,7 @@ export interface NarrowedFeedRequest extends FeedRequest {
 
 export type Feed = ReturnType<typeof openFeed>;
 
-/** Maximum number of full pages in the cache. After an import, thousands of followers may request one page. */
+/** Maximum number of full pages in the cache. After an import, many followers request the same pages. */
 const CACHED_PAGES = 64;
 /** Maximum number of events read for a filtered page. The next page continues after these events. */
 const MOST_READ = 10_000;

@@ -21,14 +21,14 @@ import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 
-/** SQL of the rows of one table that an operation creates or changes; `noteRemoved` notes removed rows. */
+/** SQL of the rows of one table that an operation creates or changes. For removed rows, see `noteRemoved`. */
 export interface ChangeSet {
   readonly entity: ChangedEntity;
   /** SQL condition on the row `r` that matches created rows. */
   readonly created?: string | undefined;
   /** SELECT of `line, row_id, field, old, new` of changed values, in history order. */
   readonly values?: string | undefined;
-  /** SELECT of the `id` of members who own these rows; computed if undefined. */
+  /** SELECT of the `id` of the members who own these rows. By default, `announce` finds them. */
   readonly members?: string;
 }
 
@@ -38,7 +38,7 @@ export interface Recording {
   readonly nowSeconds: number;
 }
 
-/** History fields that represent an entire row. */
+/** History fields that represent the removal and the restoration of a row. */
 export const REMOVED = 'removed';
 export const RESTORED = 'restored';
 
@@ -61,9 +61,9 @@ export function insertChanges(
 }
 
 /**
- * Saves the ids and owners of rows about to be removed, so that `announce` can append their events later.
- * @param from table with all columns of the rows
- * @param where condition on the row `r`
+ * Saves the ids and owners of removed rows, so that `announce` can append their events later.
+ * @param from table in which the rows still exist
+ * @param where SQL condition on the row `r`
  * @returns the number of rows
  */
 export function noteRemoved(db: Connection, entity: ChangedEntity, from: string, where: string): number {
@@ -81,8 +81,9 @@ export const removedIds = (entity: ChangedEntity): string =>
   `SELECT row_id FROM temp.removed_rows WHERE entity = '${entity}'`;
 
 /**
- * Records every value of the noted rows of an entity, so that an undo can restore the rows.
- * @param from table with the rows to read
+ * Records every value of the rows of an entity that `noteRemoved` saved, so that an undo can restore the
+ * rows.
+ * @param from table in which the rows still exist
  */
 export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: string, by: Recording): void {
   const table = tableOf(entity);
@@ -99,7 +100,7 @@ export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: s
   insert(REMOVED, 'NULL', 'true');
 }
 
-/** Appends the events of the change sets and of the noted removals. The caller records the history. */
+/** Appends the events of the change sets and of `noteRemoved`. The caller records the history. */
 export function announce(db: Connection, sets: readonly ChangeSet[], by: Recording): void {
   const removed = db.has("sqlite_temp_schema WHERE name = 'removed_rows'")
     ? db.values<ChangedEntity>('SELECT DISTINCT entity FROM temp.removed_rows')
@@ -149,7 +150,7 @@ function ownEvents({ entity, created, values }: ChangeSet): string[] {
 /** History fields that events name differently. */
 const ANNOUNCED_AS: { readonly [field: string]: string } = { opening_balance: 'paid_amount' };
 
-/** Returns a SELECT of `id, bit` of rows with changed values. */
+/** Returns a SELECT of `id, bit` for each changed value. */
 function changedBits(event: EventEntity, values: string): string {
   const fields = [...EVENT_FIELDS[event], ...Object.keys(ANNOUNCED_AS)];
   const cases = fields.map(
@@ -159,7 +160,7 @@ function changedBits(event: EventEntity, values: string): string {
 }
 
 /**
- * Returns a SELECT of update events. A change only in fields that events do not name causes no event.
+ * Returns a SELECT of update events, without rows that changed only in fields that events do not report.
  * @param bits SELECT of `id, bit`
  */
 const updatesOf = (entity: ChangedEntity, event: EventEntity, bits: string, condition = 'true'): string =>
@@ -167,7 +168,7 @@ const updatesOf = (entity: ChangedEntity, event: EventEntity, bits: string, cond
    FROM (${bits}) u CROSS JOIN main.${tableOf(entity).table} r ON r.id = u.id
    WHERE ${condition} GROUP BY r.id HAVING sum(u.bit) > 0`;
 
-/** Returns a SELECT of one update event per member, except created, removed and erased members. */
+/** Returns a SELECT of one update event per member, without created, removed and erased members. */
 function memberUpdates(sets: readonly ChangeSet[], removed: readonly ChangedEntity[]): string[] {
   const members = sets.find(({ entity }) => entity === 'members');
   const bits = [
@@ -209,7 +210,7 @@ function bitOf(entity: ChangedEntity, members: readonly string[]): string[] {
   return members.map((each) => `SELECT DISTINCT id, ${bit} AS bit FROM (${each})`);
 }
 
-/** Returns SELECTs of the present owners of changed rows, and of the owners before and after each change. */
+/** Returns SELECTs of the present, former and new owners of changed rows. */
 function changedOwners(entity: OwnedEntity, values: string): string[] {
   const { table, owner } = tableOf(entity) as Required<ReturnType<typeof tableOf>>;
   return [
@@ -222,7 +223,7 @@ function changedOwners(entity: OwnedEntity, values: string): string[] {
   ];
 }
 
-/** Returns the id of the next row. `isUsual` is true if SQLite would assign this id by default. */
+/** Returns the id of the next row. `isUsual` is true if SQLite would assign the same id by default. */
 export function nextIdOf(db: Connection, table: string): { readonly id: number; readonly isUsual: boolean } {
   const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
   const removed = 'SELECT coalesce(max(last_id), 0) FROM main.removed_ids WHERE table_name = ?';

@@ -8,10 +8,7 @@ import type { Actor } from '../sqlite/entity-store.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
 import type { NamedMember } from './correction-kinds.ts';
 
-export const rowLabel = (db: Connection, entity: ChangedEntity, id: number): string =>
-  db.value<string>(`SELECT ${labelSql(entity, String(id))}`);
-
-/** Reads code and name of a member, who must still exist. */
+/** Reads code and name of a member. The row of the member must exist. */
 export const nameMember = (db: Connection, { id, fate }: Pick<NamedMember, 'id' | 'fate'>): NamedMember =>
   db.row<NamedMember>(
     `SELECT ${FOUND_MEMBER}, @fate AS fate
@@ -20,8 +17,8 @@ export const nameMember = (db: Connection, { id, fate }: Pick<NamedMember, 'id' 
   ) as NamedMember;
 
 /**
- * Returns a SELECT of a page of changes with ids above parameter 1 and up to parameter 2. The label is
- * empty for a row that was created and removed again.
+ * Returns a SELECT of a page of changes with ids above the first parameter, up to the second parameter. The
+ * label of a row that was created and then removed is empty.
  * @param limit rows per page
  */
 export function listedChangesSql(limit: number): string {
@@ -34,8 +31,9 @@ export function listedChangesSql(limit: number): string {
 // Actors
 
 /**
- * Formats an actor for display: `key:7` → key 7. A null actor means that the row is older than the history.
- * @param who user of the import, correction or undo; null to omit the user
+ * Formats an actor for display: `key:7` → key 7.
+ * @param actor null for a row that is older than the history
+ * @param who user who ran the import, correction or undo; null if not shown
  */
 export function formatActor(actor: Actor | null, who: string | null = null): Message {
   if (actor === null) return say('before the history');

@@ -17,7 +17,7 @@ export interface OperationOptions {
   /** Format of the read model, which is refreshed after a commit. */
   readonly format: ReadModelFormat;
   readonly monotonicMs: () => number;
-  /** Time to wait for another process's lock, in milliseconds. */
+  /** Time to wait while another process has the lock, in milliseconds. */
   readonly waitMs: number;
 }
 
@@ -34,27 +34,28 @@ export function openOperationScope(databaseFile: string, options: OperationOptio
     tempStore: 'FILE',
     cacheKiB: CACHE_KIB,
   });
-  // After the commit, `tidyUp` checkpoints the write-ahead log, when the lock is free.
+  // `tidyUp` checkpoints the write-ahead log after the commit, when the lock is free.
   db.raw.pragma('wal_autocheckpoint = 0');
   return { ...options, db };
 }
 
-/** Result of the work in a transaction; `isKept` is true to commit. */
+/** Result of the work in a transaction. */
 export interface Outcome<Result> {
   readonly result: Result;
+  /** True to commit, false to roll back. */
   readonly isKept: boolean;
-  /** Other values that the operator sees before confirmation; part of the fingerprint. */
+  /** Values beside the changes that the operator sees before the confirmation: part of the fingerprint. */
   readonly shown?: unknown;
 }
 
-/** Thrown to roll back a transaction whose result is not kept. */
+/** Thrown to roll back a transaction without an error. */
 class TakenBack extends Error {}
 
 /**
  * Runs work in one write transaction, and tidies up after the commit.
  * @param nothing sentence for a failure, such as `Nothing was undone`
  * @param nowSeconds epoch seconds
- * @param agreed fingerprint of the confirmed changes; the work is rolled back if its changes are different
+ * @param agreed fingerprint of the confirmed changes. Work that makes different changes is rolled back.
  * @throws RegistryError `unavailable` if other writers keep the lock or the disk is full
  */
 export function perform<Result>(
@@ -98,7 +99,7 @@ export function perform<Result>(
   return { result, lockMs, fingerprint, errorAfterCommit };
 }
 
-/** Hashes `shown` and all changes after `lastBefore`. Equal hashes mean equal values of the same rows. */
+/** Hashes `shown` and all changes after the change `lastBefore`. */
 function fingerprintOf(db: Connection, lastBefore: number, shown: unknown): string {
   const hash = createHash('sha256').update(JSON.stringify(shown ?? null));
   const changes = db.raw
@@ -111,25 +112,23 @@ function fingerprintOf(db: Connection, lastBefore: number, shown: unknown): stri
 /**
  * Indexes new names, refreshes the read model and truncates the write-ahead log. All rows are already
  * committed, so a busy lock or a full disk is not an error.
- * @returns any other error, since a thrown error would suggest that nothing was written
+ * @returns any other error, because a thrown error would suggest that nothing was written
  */
 export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: number): unknown {
   try {
     indexNames(db, { pause: letOthersWrite });
     refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
-    // Without this, the write-ahead log would stay as large as a large import made it.
+    // Otherwise, the write-ahead log would stay as large as a large import has made it.
     emptyLog(db, WAIT_MS.command);
     return undefined;
   } catch (error) {
-    // Not an error: lookups compute stale read models, searches wait for names, and `check` reports both.
+    // Until the next refresh, lookups compute stale columns, searches wait for names, and `check` reports
+    // both.
     return isBusy(error) || isDiskFull(error) ? undefined : error;
   }
 }
 
-/**
- * @param waitMs time to wait for another process's lock
- * @throws StorageError `unusable` if there is no registry
- */
+/** @throws StorageError `unusable` if there is no registry */
 export const openOperations = (storage: Storage, waitMs: number = WAIT_MS.command): OperationScope =>
   openOperationScope(storage.pathForOpening(), {
     format: formatOf(storage),

@@ -1,30 +1,28 @@
-/** Corrections of people and their rows: kinds, reasons, options, and the rows and members they affect. */
+/** Corrections of people and their rows: kinds, reasons, options, and the effects on rows and members. */
 
 import { FieldError } from '../values/errors.ts';
 import { mayContainIdentityCard } from '../values/identity-card.ts';
 import { parseText } from '../values/text.ts';
 
-const CORRECTION_KINDS = [
-  'nid_replace',
-  'nid_release',
-  'members_merge',
-  'members_move',
-  'members_transfer',
-  'cooperatives_merge',
-  'persons_deceased',
-  'duplicates_dismiss',
-  'duplicates_same_person',
-  'entries_remove',
-  'persons_erase',
-  'row_enter',
-] as const;
-export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
+export type CorrectionKind =
+  | 'nid_replace'
+  | 'nid_release'
+  | 'members_merge'
+  | 'members_move'
+  | 'members_transfer'
+  | 'cooperatives_merge'
+  | 'persons_deceased'
+  | 'duplicates_dismiss'
+  | 'duplicates_same_person'
+  | 'entries_remove'
+  | 'persons_erase'
+  | 'row_enter';
 
 export const MAX_REASON_LENGTH = 500;
 
 /**
- * Parses the reason to record with a correction: 1 to 500 characters (docs/correcting.md#every-correction).
- * The reason outlives the erasure of a person, so it may not contain a national ID.
+ * Parses the reason of a correction: 1 to 500 characters (docs/correcting.md#every-correction). The reason
+ * stays after the erasure of a person, so it may not contain a national ID.
  */
 export function parseReason(text: string): string | FieldError {
   const reason = parseText(text, MAX_REASON_LENGTH);
@@ -35,13 +33,13 @@ export function parseReason(text: string): string | FieldError {
 export interface CorrectionOptions {
   /** Reason for the history: 1 to 500 characters, without national IDs. */
   readonly reason: string;
-  /** User name, as given by the operating system. */
+  /** Name of the operating system's user. */
   readonly systemUser: string;
   /** Epoch seconds. */
   readonly nowSeconds: number;
-  /** Runs the correction and rolls it back; the result is a preview. */
+  /** True to roll the correction back, so that its result is a preview. */
   readonly isDryRun?: boolean | undefined;
-  /** Fingerprint of the confirmed preview. A correction with different changes is rolled back. */
+  /** Fingerprint of the confirmed preview. If the correction makes different changes, it is rolled back. */
   readonly agreed?: string | undefined;
 }
 
@@ -51,7 +49,7 @@ export interface ChangedRows {
   readonly removed: number;
 }
 
-/** A member affected by a correction, with the former values; for a new member, with present values. */
+/** Member affected by a correction, with former values. A new member has its present values. */
 export interface NamedMember {
   readonly id: number;
   readonly cooperativeCode: string;

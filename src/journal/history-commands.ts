@@ -30,9 +30,9 @@ interface Row {
 
 export interface RowHistory {
   readonly id: number;
-  /** Codes of the cooperative and the member, or only the code of a cooperative. */
+  /** For a member, the codes of cooperative and member; for a cooperative, its code. */
   readonly name: string;
-  /** Creation of the row first, then each change; newest last. */
+  /** First the creation of the row, then each change from oldest to newest. */
   readonly entries: readonly HistoryEntry[];
 }
 
@@ -49,7 +49,7 @@ export function openHistory(storage: Storage) {
     `SELECT field, old, new, at, actor, ${userOf('actor')} AS user FROM main.changes
      WHERE entity = ? AND row_id = ? AND field <> '${CREATED}' ORDER BY id`,
   );
-  // Rows and their entries come from one snapshot.
+  // The transaction reads rows and their entries from one snapshot.
   const read = (entity: 'members' | 'cooperatives', sql: string, key: number | string): RowHistory[] =>
     db.transaction.deferred(() =>
       db.rows<Row>(sql, { key }).map(({ id, name, created_at: at }) => {
@@ -60,7 +60,7 @@ export function openHistory(storage: Storage) {
     );
   return {
     ofMember: (id: number) => read('members', `${MEMBER} WHERE m.id = @key`, id),
-    /** Reads the history of each membership of a person, in id order. A former national ID works too. */
+    /** Reads the history of each membership of a person, in id order, also by a former national ID. */
     ofPerson: (identityCard: string) =>
       read(
         'members',
@@ -81,7 +81,7 @@ export function openHistory(storage: Storage) {
 
 /** Formats a change, with national IDs hidden. */
 export function formatChange(change: {
-  /** Null for a correction, which has no file. */
+  /** Line of the file; null for a correction. */
   readonly line: number | null;
   readonly row: string;
   readonly column: string;
@@ -137,7 +137,7 @@ export function declareHistory(history: Command, context: CliContext): void {
     );
 }
 
-/** @param none message of the error if there is no row */
+/** @param none error message if there is no row */
 async function print(run: Run, none: string, find: (store: History) => readonly RowHistory[]): Promise<void> {
   const { storage, zone } = run;
   const rows = await withStore(openHistory(storage), find);

@@ -58,7 +58,7 @@ function describeUndoing(undoing: Undoing, result: Undone, stage: 'plan' | 'dry 
     : say('Import {id} is undone: {changes} (locked for {locked} s).', values);
 }
 
-/** Returns one line per listed blocker, the number of further blockers, and the operations to undo first. */
+/** Returns one line per listed blocker, the number of further blockers, and the operations to undo before. */
 function describeRefusal(
   log: Journal,
   { id, isCorrection }: Undoing,
@@ -92,7 +92,7 @@ function describeRefusal(
   return lines;
 }
 
-/** Distinguishes operations by their reason, which only corrections have. */
+/** Returns the kind of an operation. Only corrections have a reason. */
 const kindOf = (log: Journal, id: number): 'correction' | 'import' =>
   (log.find(id)?.reason ?? null) === null ? 'import' : 'correction';
 
@@ -184,7 +184,7 @@ const addId = (command: Command) =>
 const unknown = () =>
   new CommandError(EXIT.refused, 'There is no import with this id. `imports list` shows all.');
 
-/** Prints changes as a stream, since an import may have a million of them. */
+/** Prints changes one by one, because an import may have a million of them. */
 async function printChanges(
   { out, options, zone }: Run,
   changes: ReturnType<Journal['listChanges']>,

@@ -47,7 +47,7 @@ export const formatImports = (imports: readonly DescribedImport[]): string =>
     UNDONE: formatUndone,
   });
 
-/** Formats options with their values, except options that are off. The name of a map prefixes its entries. */
+/** Formats options that are set, with their values. An option with several entries gets one line for each. */
 function formatOptions(options: unknown): string[] {
   return Object.entries(options as object).flatMap(([option, value]: [string, unknown]): string[] => {
     const name = option.replaceAll('_', ' ');
@@ -66,7 +66,7 @@ interface RecordedNote {
   readonly lines: readonly number[];
 }
 
-/** Formats notes. A note of a correction is already a sentence. */
+/** Formats notes. The notes of corrections are sentences. */
 const formatNotes = (notes: unknown): string[] =>
   (notes as readonly (RecordedNote | string)[]).map((note) => {
     if (typeof note === 'string') return note;
@@ -75,7 +75,7 @@ const formatNotes = (notes: unknown): string[] =>
     return `${kind.replaceAll('_', ' ')}${where}: ${describeLines(lines.slice(0, SHOWN_LINES), count)}`;
   });
 
-/** Puts the name beside the first line only. */
+/** Returns a row for each line. Only the first row has the name. */
 const formatList = (name: string, lines: readonly string[]): (readonly [string, string])[] =>
   lines.length === 0 ? [[name, 'none']] : lines.map((line, i) => [i === 0 ? name : '', line]);
 
@@ -102,11 +102,11 @@ export function formatImport({ map, options, notes }: Operation, described: Desc
   ]);
 }
 
-/** Returns the file of an import, kind of a row entered by hand, or reason of any other correction. */
+/** Returns the file of an import, the kind of a row entered by hand, or the reason of another correction. */
 export const whatOf = ({ translate }: Visit, { kind, fileName, reason }: Operation): string =>
   kind === 'row_enter' ? translate(nameOf(reason ?? '')) : fileName || (reason ?? '');
 
-/** Formats time and user of an operation's undo; false if the operation was not undone. */
+/** Formats the time and user of an undo. @returns false if the operation was not undone */
 export const writeUndone = ({ write }: Visit, { undoneAt, undoneBy }: Operation): string | false =>
   undoneAt !== null && [write.moment(undoneAt), ...(undoneBy === null ? [] : [undoneBy])].join(', ');
 

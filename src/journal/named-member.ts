@@ -1,7 +1,4 @@
-/**
- * Resolves the member that an operator names: by id, by cooperative and member code or national ID, or by a
- * national ID alone (docs/correcting.md#naming-a-member).
- */
+/** Finds the member that an operator names (docs/correcting.md#naming-a-member). */
 
 import { openStoredData, type StoredDataStore } from '../registry/stored/stored-data.ts';
 import type { FoundMember, MemberName, StoredRow } from '../registry/stored/stored-data-types.ts';
@@ -31,10 +28,11 @@ export const MEMBER_HELP = 'an id, CODE/MEMBERCODE, CODE/NID, or a NID of one me
 
 const SHOWN_MEMBERS = 10;
 
-// Not a commander argument parser: the error messages of commander repeat a wrong value, which may be a
-// mistyped national ID
-
-/** @throws CommandError with status 2 for text that cannot name a member */
+/**
+ * Reads a name. This is not an argument parser of commander, because error messages of commander repeat a
+ * wrong value, which may be a mistyped national ID.
+ * @throws CommandError with status 2 for text that cannot name a member
+ */
 function readName(text: string): MemberName {
   const name = parseMemberName(text);
   if (name === undefined) throw new CommandError(EXIT.usage, `Expected a member: ${MEMBER_HELP}.`);
@@ -46,8 +44,9 @@ export const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
   `${cooperativeCode}/${hideIdentityCards(memberCode)}`;
 
 /**
- * Calls `work` with the stored data and the id of the named member.
- * @throws CommandError with status 1 if no member has this name, or the operator chose no candidate
+ * Calls `work` with the stored data and the id of the named member. If several members may be meant, the
+ * operator chooses.
+ * @throws CommandError with status 1 if no member has this name, or the operator chose none
  */
 export async function withMember<T>(
   run: Run,
@@ -58,11 +57,11 @@ export async function withMember<T>(
   return withStore(openStoredData(run.storage), async (store) => {
     const candidates = store.findMembers(name);
     const [first] = candidates;
-    // `work` handles an unknown id itself, since the member may have been merged.
+    // `work` handles an unknown id, because the member may have been merged.
     if (first === undefined && name.id !== undefined) return work(store, name.id);
     if (first === undefined) {
       const { identityCard } = name;
-      // A negative result also reveals something about a person, so the access is recorded.
+      // The answer that no one has the number also reveals something about a person, so it is recorded.
       if (identityCard !== undefined)
         await recordAccess(run, { identityCards: [identityCard], fields: NAMES });
       throw new CommandError(EXIT.refused, nobody(name));
@@ -75,7 +74,7 @@ export async function withMember<T>(
 /** Finds the id of the named member. @throws CommandError as `withMember` */
 export const findMemberId = (run: Run, text: string): Promise<number> => withMember(run, text, (_, id) => id);
 
-/** Returns the texts that each identify this member unambiguously. */
+/** Returns all texts that name this member and no other member. */
 export function namesOf(
   store: StoredDataStore,
   { id, cooperative, member_code: code, identity_card: number }: StoredRow,

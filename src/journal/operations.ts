@@ -12,27 +12,28 @@ export interface ImportRecord {
   readonly fileName: string;
   /** Hash of the file's bytes, 64 hexadecimal digits. */
   readonly sha256: string;
-  /** Mapping used to read the file; null if none. Like `options` and `notes`, a JSON value. */
+  /** JSON value of the map with which the file was read; null without a map. */
   readonly map: unknown;
+  /** JSON value. */
   readonly options: unknown;
-  /** Notes on parts of the file that were read leniently or skipped, without their values. */
+  /** JSON value. The notes tell which parts of the file were read leniently or skipped, without values. */
   readonly notes: unknown;
   readonly systemUser: string;
   /**
-   * True for a single row entered by hand. It is recorded as a correction with the row's kind as reason, so
-   * that later imports keep its values.
+   * True for a single row that a clerk entered. The registry records the row as a correction, with the kind
+   * of the row as the reason, so that later imports do not replace its values.
    */
   readonly isEntered?: true;
 }
 
-/** Numbers of rows that are new, differ from the stored row with the same natural key, or equal that row. */
+/** Numbers of rows of an import. */
 export interface ImportChanges {
   readonly created: number;
   readonly changed: number;
   readonly unchanged: number;
-  /** Number of stored values that were kept although the file has different values. */
+  /** Number of stored values that stayed, although the file has different values. */
   readonly kept: number;
-  /** Number of rows of the replaced import that are missing in this file. */
+  /** Number of removed rows: rows of the replaced import that this file does not contain. */
   readonly removed: number;
 }
 
@@ -40,10 +41,10 @@ export interface ImportChanges {
 export interface StagedChange {
   /** Line on which the row begins in the file. */
   readonly line: number;
-  /** Label of the row (code of a cooperative, member code or reference), never a national ID. */
+  /** Label of the row: code of a cooperative, member code or reference, never a national ID. */
   readonly row: string;
   readonly column: string;
-  /** In stored units: amounts in minor units, weights in grams, instants in epoch seconds. */
+  /** Value before the change: an amount in minor units, a weight in grams, an instant in epoch seconds. */
   readonly old: StagedValue;
   readonly new: StagedValue;
 }
@@ -67,7 +68,7 @@ export interface Operation extends ImportRecord, ImportChanges {
   readonly replacedBy: number | null;
   /** Epoch seconds; null if not undone. */
   readonly undoneAt: number | null;
-  /** User who undid the operation; null if not undone or not recorded. */
+  /** User who undid the operation; null if it was not undone, and if no user was recorded. */
   readonly undoneBy: string | null;
   /** Reason of a correction; null for an import. */
   readonly reason: string | null;
@@ -124,11 +125,11 @@ export function findOperation(db: Connection, id: number): Operation | undefined
   return row && toOperation(row);
 }
 
-/** FROM clause for imports `o` of @kind whose file `f` has the hash @sha256, without undone imports. */
+/** FROM clause for imports `o` of `@kind` whose file `f` has the hash `@sha256`, without undone imports. */
 export const OF_SAME_BYTES = `main.imported_files f CROSS JOIN main.operations o
   ON o.id = f.operation_id AND f.sha256 = @sha256 AND o.kind = @kind AND o.undone_at IS NULL`;
 
-/** Finds the last import of the same bytes and kind, ignoring undone imports. */
+/** Finds the id of the last import of the same kind and bytes that was not undone. */
 export const findSameImport = (db: Connection, kind: ImportKind, sha256: string): number | undefined =>
   db.value<number | undefined>(`SELECT max(o.id) FROM ${OF_SAME_BYTES} HAVING count(*) > 0`, {
     kind,
@@ -141,7 +142,7 @@ export const lastChange = (db: Connection): number =>
 /**
  * Begins an operation in the caller's transaction. All history entries until `endOperation` belong to the
  * operation.
- * @param operation must have no personal data in options and notes: `imports show` displays them
+ * @param operation options and notes may not contain personal data, because `imports show` displays them
  * @returns the id of the operation
  */
 export function beginOperation(
@@ -199,7 +200,7 @@ export const createdRows = (db: Connection, id: number): ReadonlyMap<ChangedEnti
       .map(({ entity, first, last }) => [entity, { first, last }]),
   );
 
-/** Records the file of an import. @param replaces id of the import that has an older version of this file */
+/** Records the file of an import. @param replaces id of the import with the older version of this file */
 export function recordFile(
   db: Connection,
   id: number,

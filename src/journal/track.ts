@@ -1,5 +1,5 @@
 /**
- * Records the changes made by an operation's SQL, by comparing tables before and after the operation. The
+ * Records the changes that the SQL of an operation makes, by comparing the rows before and after. The
  * operation itself reports only the ids of created rows.
  */
 
@@ -30,14 +30,11 @@ import { createdRows, type IdRange, type Operation } from './operations.ts';
 /** SELECTs of the ids of rows that the work may change or remove. */
 export type Touched = { readonly [entity in ChangedEntity]?: string };
 
-type ChangedCounts = { readonly [entity in ChangedEntity]?: ChangedRows };
-
 /**
  * Runs work inside the caller's transaction, and records the changed rows.
  * @param touched all rows that the work may change; the SELECTs may refer to temporary tables
  * @param work returns the ranges of created rows of touched entities
- * @param keepsNoValues for an erasure: no values enter the history, and events report the rows as deleted
- * @returns numbers of created, changed and removed rows by entity
+ * @param keepsNoValues for an erasure: no values enter the history, and events report changed rows as deleted
  */
 export function track(
   db: Connection,
@@ -45,7 +42,7 @@ export function track(
   by: Recording,
   work: () => ReadonlyMap<ChangedEntity, IdRange>,
   keepsNoValues = false,
-): ChangedCounts {
+): { readonly [entity in ChangedEntity]?: ChangedRows } {
   const tables = TABLES.filter(({ entity }) => touched[entity] !== undefined);
   for (const table of tables) takeImage(db, table, touched[table.entity] as string);
   const created = work();
@@ -88,7 +85,7 @@ function compare(db: Connection, changedTable: Table, created: IdRange | undefin
 
 /**
  * Records the changed values and the removed rows.
- * @param keepsNoValues for an erasure: events report changed rows as deleted, and nothing enters the history
+ * @param keepsNoValues as for `track`
  * @returns the number of removed rows
  */
 function finishRows(
@@ -159,7 +156,7 @@ export function readOperatedTables(db: Connection, operation: Operation): Operat
 const memberIdSql = ({ entity, owner }: Table): string =>
   owner === undefined ? (entity === 'members' ? 't.id' : 'NULL') : memberSql(entity as OwnedEntity, 't');
 
-/** JSON key, and SQL of the account number or loan reference of the row `t`, by entity. */
+/** JSON key and SQL of the loan reference or account number of the row `t`, by entity. */
 const PART_OF: { readonly [entity in ChangedEntity]?: string } = {
   payments: "'loan_reference', (SELECT reference FROM main.loans WHERE id = t.loan_id)",
   savings: "'account_number', (SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)",
@@ -175,7 +172,7 @@ export interface OperatedRow {
   readonly values: StoredRow;
 }
 
-/** Lists existing rows that an operation created or changed, except savings accounts, with their owners. */
+/** Lists the rows that an operation created or changed and that still exist, except savings accounts. */
 export const listOperatedRows = (db: Connection, operation: Operation): OperatedRow[] =>
   readOperatedTables(db, operation)
     .filter(({ table }) => table.entity !== 'accounts')
@@ -190,8 +187,9 @@ export const listOperatedRows = (db: Connection, operation: Operation): Operated
       return rows.map(({ json, ...row }) => ({ ...row, values: JSON.parse(json) }));
     });
 
-// Updates of paid amounts (opening balance plus recorded payments) after payments changed. These updates are
-// not part of the operation: they are recorded after its end, and an undo computes them again
+// A paid amount is the opening balance plus the recorded payments. Its updates after a change of payments are
+// not part of the operation. They are recorded after the end of the operation, and an undo computes them
+// again.
 
 /**
  * Adds the amounts to the loans, and records the changes. Triggers set the stale flag of the read model.
@@ -211,8 +209,8 @@ export function addPaidAmounts(db: Connection, table: string, by: Recording): vo
 }
 
 /**
- * Adds the current total of the operation's payments on each loan to `temp.paid_amounts`. After a call with
- * `-` before the undo and a call with `+` after it, the table has the differences.
+ * Adds the present total of the operation's payments on each loan to `temp.paid_amounts`. Call this with `-`
+ * before the undo, and with `+` after the undo. The table then has the differences.
  */
 export function stagePaidAmounts(db: Connection, operation: Operation, sign: '-' | '+'): void {
   db.exec('CREATE TEMP TABLE IF NOT EXISTS paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER)');

@@ -1,10 +1,6 @@
-/**
- * Finds rows that prevent the undo of an operation: rows changed since; rows that refer to a created or moved
- * row; owners moved since; rows with a unique value that would be restored; and rows of persons erased since,
- * because the totals of their cooperatives stay. Changes that were undone do not count.
- */
+/** Finds rows that prevent the undo of an operation. Changes that were undone do not count. */
 
-import { openOrigins } from '../registry/changes/labels.ts';
+import { labelSql, openOrigins } from '../registry/changes/labels.ts';
 import { REVERSED_ACTORS } from '../registry/changes/record-changes.ts';
 import {
   type ChangedEntity,
@@ -23,7 +19,7 @@ import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 import { MAX_MONEY_MINOR } from '../values/decimal.ts';
 import { REMOVED } from './change-sets.ts';
-import { rowLabel } from './change-texts.ts';
+
 import { isImport, type Operation, replacementOf } from './operations.ts';
 import { changedRows, type OperatedTable, operationChanges, removedRows } from './track.ts';
 
@@ -34,20 +30,16 @@ const CHANGED_OR_ERASED = `iif(c.field = '${ERASED_FIELD}', 'erased', 'changed')
 const ERASED_BY = `(SELECT h.actor FROM main.changes h
   WHERE h.entity = 'members' AND h.row_id = m.id AND h.field = '${ERASED_FIELD}')`;
 
-/** Sorts `erased` first, since no other reason matters then. */
-const ERASED_FIRST = "ORDER BY reason <> 'erased'";
-
 /** A row that builds on an operation and prevents its undo. */
 export interface UndoBlocker {
   readonly kind: ImportKind | ChangedEntity;
   /** Label of the row: never a national ID. */
   readonly row: string;
   /**
-   * `changed`: the row was changed since, or a former number leads to the row's number, and no membership
-   * would have this number after the undo.
-   * `refers`: the row belongs to a row that the operation created.
-   * `taken`: the row has a member code, national ID, reference or number that the undo would restore in
-   * another row.
+   * `changed`: the row was changed since, or its owner was moved or removed since. Or a former national ID
+   * leads to the row's national ID, which no membership would have after the undo.
+   * `refers`: the row belongs to a row that the operation created or moved.
+   * `taken`: the row has a unique value that the undo would restore in another row.
    * `erased`: the row is a membership or an entry of a person who was erased since.
    * `replaced`: a newer version of the import's file was imported.
    * `overpaid`: with the restored payments, the paid amount of the loan would exceed the largest amount.
@@ -60,7 +52,7 @@ export interface UndoBlocker {
 // Each function below returns SELECTs of `kind, id, reason, actor`. If `actor` is null, the actor is the
 // creator of the row.
 
-/** Returns the SQL condition that a change was made after the operation and was not undone. */
+/** Returns the SQL condition that a change is later than the operation, and was not undone. */
 const isSince = ({ lastChange }: Operation, change: string): string =>
   `${change}.id > ${lastChange} AND ${change}.actor NOT IN (${REVERSED_ACTORS})`;
 
@@ -76,8 +68,8 @@ const isOperated = (operation: Operation, { table, created, fields }: OperatedTa
   ].join(' OR ');
 
 /**
- * Returns SELECTs of later changes that conflict with a restored national ID, or with a redirect of a former
- * national ID, if the undo would put the redirect back in force.
+ * Returns SELECTs of later changes that conflict with a national ID that the undo would restore, or with a
+ * redirect of a former national ID that the undo would put back in force.
  * @param members undefined if the operation did not touch members
  */
 function identityBlockers(operation: Operation, members: OperatedTable | undefined): string[] {
@@ -94,13 +86,13 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     FROM main.changes c CROSS JOIN ${replaced} r
       ON r.old = c.old AND r.ended_by IS NULL AND r.correction_id <> ${operation.id}
     CROSS JOIN main.members o ON o.identity_card = r.new WHERE ${restored}`;
-  // A later merge redirects to a member that the undo would remove.
+  // A later merge has redirected a member to a member that the undo would remove.
   const mergedInto = `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason,
       'correction:' || r.correction_id AS actor
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
-  // A former number redirects to a number that no membership would have after the undo. The actor is the last
-  // change that took this number from a membership, or else the replacement. The query reads all former
-  // numbers, so it runs only for operations that set numbers.
+  // A former number leads to a number that no membership would have after the undo. The actor is that of the
+  // last change that took this number from a membership, or that of the replacement. The query reads all
+  // former numbers, so it runs only for operations that set numbers.
   const renumbered = changedRows(operation, 'members', "c.field = 'identity_card'");
   const gives = (id: string) =>
     `(${id} IN (${renumbered})${created === undefined ? '' : ` OR ${id} ${created}`})`;
@@ -122,23 +114,23 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     ...(givesNumbers ? [leadsHere] : []),
     ...(created === undefined ? [] : [mergedInto]),
   ];
-  // An import, or a row entered by hand, changes the number of one membership at a time, not of all
-  // memberships of a person. The person may have had the new number in another cooperative before.
+  // An import, or a row entered by hand, changes the number in one membership at a time. The person may have
+  // had the new number in another cooperative before, so the checks below do not apply.
   if (isImport(operation) || operation.kind === 'row_enter') return ofAll;
-  // The single membership that a `nid replace` changed; null if it changed all memberships of the person, and
-  // for other corrections.
+  // Id of the only membership that a `nid replace` changed. Null if the `nid replace` changed all memberships
+  // of the person, and for any other correction.
   const onlyMember = `SELECT json_extract(o.options, '$.member') FROM main.operations o
     WHERE o.id = ${operation.id} AND o.kind = 'nid_replace'`;
-  // Another membership has a number to be restored. If the correction removed the member or changed only one
-  // membership, the same person may have kept the number there, unless a later change has taken this number
-  // from a membership.
+  // Another membership has a number that the undo would restore. If the correction removed the member, or
+  // changed only one membership, the other membership may be of the same person. It then blocks the undo only
+  // if a later change has taken this number from a membership.
   const heldByAnother = `SELECT 'members' AS kind, o.id, 'taken' AS reason, NULL AS actor
     FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
     WHERE ${restored} AND o.id NOT IN (${changed}) AND (c.new IS NOT NULL AND (${onlyMember}) IS NULL
       OR EXISTS (SELECT 1 FROM main.changes g WHERE ${isSince(operation, 'g')}
         AND g.entity = 'members' AND g.field = 'identity_card' AND g.old = c.old AND g.new IS NOT NULL))`;
-  // A former number, whose redirect the undo would put back in force, now belongs to, or redirects to,
-  // another person.
+  // The undo would put the redirect of a former number back in force, but the number now belongs to another
+  // person, or leads to another person.
   const leadsElsewhere = `SELECT 'members' AS kind, o.id, 'taken' AS reason, q.actor
     FROM ${replaced} r CROSS JOIN (SELECT old, old AS number, NULL AS actor FROM ${replaced}
       UNION SELECT old, new, 'correction:' || correction_id FROM ${replaced} WHERE ended_by IS NULL) q
@@ -146,7 +138,7 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     CROSS JOIN main.members o ON o.identity_card = q.number
     WHERE r.ended_by = ${operation.id} AND q.actor IS NOT 'correction:${operation.id}'
       AND o.id NOT IN (${changed})`;
-  // The person to whom a former number would redirect again has had a different number since.
+  // The undo would put a redirect back in force, but its person has had a different number since.
   const leadsToNobody = `SELECT 'members' AS kind, c.row_id AS id, 'changed' AS reason, c.actor
     FROM ${replaced} r CROSS JOIN main.changes c
       ON c.entity = 'members' AND c.field = 'identity_card' AND c.old = r.new
@@ -164,15 +156,15 @@ const changedSince = (operation: Operation, operated: OperatedTable): string =>
   `SELECT c.entity AS kind, c.row_id AS id, ${CHANGED_OR_ERASED} AS reason, c.actor FROM main.changes c
    WHERE ${isSinceIn(operation, operated.table.entity)} AND (${isOperated(operation, operated, 'c.row_id')})`;
 
-/** Returns a SELECT of the newer version of an import's file, which may contain the same rows. */
+/** Returns a SELECT of the import of a newer version of the file. */
 const replacedSince = ({ id, kind }: Operation): string =>
   `SELECT '${kind}' AS kind, 0 AS id, 'replaced' AS reason, 'import:' || operation_id AS actor
    FROM (${replacementOf(String(id))})`;
 
 /**
- * Returns SELECTs of rows that refer to a row to be removed, or would refer to it after the undo of a later
- * change.
- * @param all every table of the operation; the undo also removes or restores references in these tables
+ * Returns SELECTs of rows that refer to a row of `parent` that the undo would remove, and of rows that would
+ * refer to such a row again if a later change was undone.
+ * @param all every table of the operation, because the undo removes or restores references in these tables
  */
 function referring(operation: Operation, parent: OperatedTable, all: readonly OperatedTable[]): string[] {
   const { created } = parent;
@@ -196,7 +188,7 @@ function referring(operation: Operation, parent: OperatedTable, all: readonly Op
   );
 }
 
-/** Returns SELECTs of rows added since, if the undo would move their owners to another cooperative. */
+/** Returns SELECTs of rows added since to owners that the undo would move to another cooperative. */
 function leftBehind(operation: Operation, { table: parent, fields }: OperatedTable): string[] {
   if (!fields.includes('cooperative_id')) return [];
   const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}
@@ -211,7 +203,7 @@ function leftBehind(operation: Operation, { table: parent, fields }: OperatedTab
   );
 }
 
-/** Returns SELECTs of owners that were moved or removed since, if the undo would restore their rows. */
+/** Returns SELECTs of owners that were moved or removed since, and whose rows the undo would restore. */
 function ownersMoved(operation: Operation, { table: { entity, owner }, fields }: OperatedTable): string[] {
   if (owner === undefined || !fields.includes(REMOVED)) return [];
   return [
@@ -223,12 +215,12 @@ function ownersMoved(operation: Operation, { table: { entity, owner }, fields }:
   ];
 }
 
-/** Returns SQL of the value that a field of the row `t` would have after the undo. */
+/** Returns SQL of a field's value after the undo. @param now SQL of the present value */
 const restoredValue = (operation: Operation, entity: ChangedEntity, id: string, field: string, now: string) =>
   `coalesce((SELECT c.old FROM main.changes c WHERE ${operationChanges(operation)} AND c.entity = '${entity}'
     AND c.row_id = ${id} AND c.field = '${field}'), ${now})`;
 
-/** Returns SELECTs of other rows that now have the unique values to be restored. */
+/** Returns SELECTs of rows that have unique values which the undo would restore in other rows. */
 function taken(db: Connection, operation: Operation, operated: OperatedTable): string[] {
   const { entity, table, unique } = operated.table;
   const fieldOf = Object.fromEntries(
@@ -253,7 +245,7 @@ function taken(db: Connection, operation: Operation, operated: OperatedTable): s
   });
 }
 
-/** Returns SELECTs of entries whose members were erased since. The first begins with these few members. */
+/** Returns SELECTs of entries whose members were erased since. */
 function ofErased(operation: Operation, operated: OperatedTable): string[] {
   const { entity, owner } = operated.table;
   if (owner === undefined) return [];
@@ -269,7 +261,7 @@ function ofErased(operation: Operation, operated: OperatedTable): string[] {
   ];
 }
 
-/** Returns SELECTs of loans that do not allow payments to become valid again. */
+/** Returns SELECTs of loans whose payments would become valid again, although the loans do not allow this. */
 function paymentBlockers(
   operation: Operation,
   { table, created = 'IN ()', fields }: OperatedTable,
@@ -316,6 +308,15 @@ function blockersSql(db: Connection, operation: Operation, tables: readonly Oper
 
 type BlockerRow = Omit<UndoBlocker, 'row'> & { readonly kind: ChangedEntity; readonly id: number };
 
+/** @param limit SQL after the SELECT: ORDER BY and LIMIT */
+function readBlockers(db: Connection, sql: string, limit: string): BlockerRow[] {
+  const originOf = openOrigins(db);
+  return db.rows<BlockerRow>(`${sql} ${limit}`).map((row) => ({
+    ...row,
+    actor: row.actor ?? originOf(row.kind, row.id)?.actor ?? null,
+  }));
+}
+
 /** @param listed maximum number of listed blockers */
 export function findBlockers(
   db: Connection,
@@ -326,21 +327,19 @@ export function findBlockers(
   const sql = blockersSql(db, operation, tables);
   const count = db.count(`(${sql})`);
   if (count === 0) return { count, blockers: [] };
-  const originOf = openOrigins(db);
-  const rows = db.rows<BlockerRow>(`${sql} ${ERASED_FIRST} LIMIT ?`, [listed]);
-  return {
-    count,
-    blockers: rows.map(({ kind, id, reason, actor }) => ({
-      ...{ kind, row: rowLabel(db, kind, id), reason },
-      actor: actor ?? originOf(kind, id)?.actor ?? null,
-    })),
-  };
+  // If a blocker is erased, no other reason matters.
+  const rows = readBlockers(db, sql, `ORDER BY reason <> 'erased' LIMIT ${listed}`);
+  const blockers = rows.map(({ kind, id, reason, actor }) => {
+    const row = db.value<string>(`SELECT ${labelSql(kind, String(id))}`);
+    return { kind, row, reason, actor };
+  });
+  return { count, blockers };
 }
 
-/** Finds reasons and actors of rows that build on an operation. A limit applies, since writers wait. */
-export function findActors(db: Connection, operation: Operation, tables: readonly OperatedTable[]) {
-  const originOf = openOrigins(db);
-  return db
-    .rows<BlockerRow>(`${blockersSql(db, operation, tables)} LIMIT 50000`)
-    .map(({ kind, id, reason, actor }) => ({ reason, actor: actor ?? originOf(kind, id)?.actor ?? null }));
-}
+/** Finds reasons and actors of rows that build on an operation. A limit applies, because writers wait. */
+export const findActors = (
+  db: Connection,
+  operation: Operation,
+  tables: readonly OperatedTable[],
+): readonly Pick<UndoBlocker, 'reason' | 'actor'>[] =>
+  readBlockers(db, blockersSql(db, operation, tables), 'LIMIT 50000');

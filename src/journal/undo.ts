@@ -31,9 +31,7 @@ import {
 } from './track.ts';
 import { findActors, findBlockers, type UndoBlocker } from './undo-blockers.ts';
 
-// Undo of an operation inside the caller's transaction. First, undo-blockers.ts has to check that no other
-// row builds on the operation's rows
-
+/** Undoes an operation inside the caller's transaction. The operation must have no blockers. */
 function undoOperation(
   db: Connection,
   operation: Operation,
@@ -49,7 +47,8 @@ function undoOperation(
   if (isOfPayments) stagePaidAmounts(db, operation, '-');
   // Foreign keys are checked at the commit, after rows and their references are removed and restored.
   db.raw.pragma('defer_foreign_keys = ON');
-  // Created rows are removed first, since a created row may have a unique value that is to be restored.
+  // Created rows are removed first, because they may have unique values that removed or changed rows had
+  // before.
   const removed = tables
     .toReversed()
     .reduce((sum, table) => sum + removeCreated(db, operation, table, by), 0);
@@ -97,13 +96,13 @@ function removeCreated(
   const { changes } = db.run(`DELETE FROM main.${table} WHERE id ${created}`);
   if (last !== null) keepRemovedId(db, table, last);
   if (entity === 'accounts') return 0;
-  // A later erasure of the person would not find the history values of a removed row.
+  // Otherwise, a later erasure of the person would not find the values of the removed row in the history.
   db.exec(`UPDATE main.changes SET old = NULL, new = NULL
     WHERE entity = '${entity}' AND row_id ${created} AND (old IS NOT NULL OR new IS NOT NULL)`);
   return changes;
 }
 
-/** Saves the numbers of accounts to which transactions were moved, for the list of the import's changes. */
+/** Records the numbers of accounts to which the operation moved transactions, for the list of its changes. */
 function keepNumbers(db: Connection, operation: Operation, created: string, by: Recording): void {
   const values = `SELECT NULL AS line, a.id AS row_id, 'account_number' AS field, a.account_number AS old,
       NULL AS new
@@ -171,15 +170,15 @@ export type UndoResult =
       readonly removed: number;
       /** Number of stored rows restored after a change or a removal. */
       readonly restored: number;
-      /** Set if nothing was undone: after a dry run, or if the changes differ from the confirmed changes. */
+      /** Set if the undo was rolled back: for a dry run, or because its changes are not those confirmed. */
       readonly fingerprint?: string | undefined;
       /** Time during which other writers were locked out, in milliseconds. */
       readonly lockMs: number;
-      /** Error after the commit, in the refresh of the read model. */
+      /** Error in the work after the commit, such as the refresh of the read model. */
       readonly errorAfterCommit?: unknown;
     }
   | { readonly outcome: 'unknown' }
-  /** Result for an erasure, whose values no longer exist. */
+  /** Result for an erasure. The former values no longer exist. */
   | { readonly outcome: 'irreversible' }
   | { readonly outcome: 'undone_before'; readonly undoneAt: number }
   | {
@@ -187,9 +186,9 @@ export type UndoResult =
       readonly count: number;
       /** The first blockers, up to the requested number. */
       readonly blockers: readonly UndoBlocker[];
-      /** Ids of the operations to undo first, newest first, including indirect blockers. */
+      /** Ids of the operations that must be undone before, newest first, including indirect blockers. */
       readonly first: readonly number[];
-      /** Set if a blocker survives any undo: an erasure, or rows that no other import or correction wrote. */
+      /** Set if no undo can remove a blocker: an erasure, or a row that no other import or correction wrote. */
       readonly obstacle: 'erased' | 'other' | null;
     };
 
@@ -203,15 +202,14 @@ export function openJournal(storage: Storage) {
     list: (part?: Parameters<typeof listOperations>[1]) => listOperations(db, part),
     find: (id: number) => findOperation(db, id),
     listChanges: (id: number) => listChanges(db, findOperation(db, id)),
-    /** Lists rows that an operation created or changed, except savings accounts. Loads all into memory. */
+    /** Lists rows as `listOperatedRows`. Loads all rows into memory. */
     listRows(id: number): readonly OperatedRow[] {
       const operation = findOperation(db, id);
       return operation === undefined ? [] : listOperatedRows(db, operation);
     },
     /**
      * Removes the rows that an operation created and restores the rows that it changed, in one transaction.
-     * Does nothing if other rows build on them.
-     * Restored rows get `nowSeconds` as their time of change.
+     * Does nothing if other rows build on these rows. Restored rows get `nowSeconds` as their time of change.
      * @param listed maximum number of listed blockers
      * @throws RegistryError `unavailable` if other writers keep the lock or the disk is full
      */
@@ -239,7 +237,7 @@ function undo(db: Connection, id: number, listed: number, options: UndoOptions):
   return { outcome: 'undone', ...undoOperation(db, operation, tables, options), lockMs: 0 };
 }
 
-/** Finds the operations to undo first: blockers of this undo, and in turn their own blockers. */
+/** Finds the operations that must be undone before: the direct and indirect blockers of the undo. */
 function findFirst(db: Connection, refused: Operation) {
   const first = new Set<number>();
   let obstacle: 'erased' | 'other' | null = null;
@@ -266,7 +264,7 @@ export interface RecordedChange extends Omit<StagedChange, 'line'> {
 
 /**
  * Yields each stored value that an operation changed, in history order, even if the operation was undone.
- * Changes of rows without a label are skipped, such as rows created and removed again (`listedChangesSql`).
+ * Skips rows without a label, such as rows that were created and then removed (`listedChangesSql`).
  */
 function* listChanges(db: Connection, operation: Operation | undefined): Generator<RecordedChange> {
   if (operation === undefined) return;

@@ -105,7 +105,8 @@ const MOST_REMOVED_BY_SET = 100_000;
 
 /**
  * Deletes expired events from the start of the sequence, up to the first event that has not expired. The
- * newest event always stays. `@most` is the maximum number of deleted events; `@expiry` comes from `expiryOf`.
+ * newest event always stays. `@most` is the maximum number of deleted events; `@expiry` comes from
+ * `expiryOf`.
  */
 const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
     SELECT coalesce(min(sequence) FILTER (WHERE at > @expiry), max(sequence))
@@ -117,7 +118,6 @@ export interface ChangedRow {
   readonly cooperativeId: number;
 }
 
-/** @returns a function that appends one event about one row */
 export function openEventAppender(db: Connection, entity: EventEntity) {
   const insert = db.prepare<
     [type: number, rowId: number, cooperativeId: number, fields: number, at: number, actor: number]
@@ -144,8 +144,8 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
 /**
  * Appends one event for each selected row, in the order of the SELECT, and records the range of their
  * sequence numbers for the operation.
- * @param rows SELECT of `type, row_id, cooperative_id, fields`. The type comes from `typeCode`. For an updated
- *   row, `fields` is a sum of `fieldBit` values; for any other row, `fields` is 0.
+ * @param rows SELECT of `type, row_id, cooperative_id, fields`. The type comes from `typeCode`. For an
+ *   updated row, `fields` is a sum of `fieldBit` values; for any other row, `fields` is 0.
  * @returns the number of events
  */
 export function appendEvents(db: Connection, rows: string, nowSeconds: number, actor: Actor): number {

@@ -84,7 +84,7 @@ export function openEntryRecorder(db: Connection, summary: EventSummary) {
   const append = openEventAppender(db, 'member');
   return {
     /**
-     * Records the creation of an entry, and of its savings account if that is new, with one event of the member.
+     * Records the creation of an entry and of any new savings account, and appends one event of the member.
      * @param rows ids of the new rows by entity
      */
     created(

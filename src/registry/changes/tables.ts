@@ -1,7 +1,6 @@
 /**
  * Descriptions of the tables of cooperatives, members and entries: owners, references and unique columns.
- * History, events, counts, undo, moves, merges, erasure and the report about a person are derived from these
- * descriptions.
+ * History, events, counts, undo, moves, merges, erasures and reports about persons use these descriptions.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -16,18 +15,18 @@ export const CHANGED_ENTITIES = [
 ] as const;
 export type ChangedEntity = (typeof CHANGED_ENTITIES)[number];
 
-// A lookup does not serve a column of the read model as stored in these cases:
+// A lookup computes a column of the read model again in these cases:
 //
-// - the column has the stale flag, set by triggers in the transaction that changes the entries
-//   (../../sqlite/registry-1.sql);
-// - the column was stored under another version of the rules (`RULES_VERSION` of stores/read-model.ts);
-// - the column holds production, and a delivery has since entered or left the window (recent-deliveries.ts).
+// - The column has the stale flag. Triggers set the flag in the transaction that changes the entries
+//   (../../sqlite/registry-1.sql).
+// - The column was computed with a different version of the rules (`RULES_VERSION` of stores/read-model.ts).
+// - The column contains production, and a delivery has since entered or left the window
+//   (recent-deliveries.ts).
 
-/** Value of a stale column. Never change this value, because existing files contain it. */
-const STALE = '';
-export const STALE_SQL = `'${STALE}'`;
+/** SQL of the value of a stale column. Never change this value, because existing files contain it. */
+export const STALE_SQL = "''";
 
-/** Columns of `members` that hold the read model. */
+/** Columns of `members` with the read model. */
 export const READ_MODEL_COLUMNS = ['production', 'loans', 'savings'] as const;
 export type ReadModelColumn = (typeof READ_MODEL_COLUMNS)[number];
 
@@ -41,23 +40,23 @@ export const IS_STALE = READ_MODEL_COLUMNS.map((column) => `${column} = ${STALE_
 export const markStaleSql = (column: ReadModelColumn, members: string): string =>
   `UPDATE main.members SET ${column} = ${STALE_SQL} WHERE ${column} IS NOT ${STALE_SQL} AND ${members}`;
 
-/** Report of a changed row: an event about the row itself, or a field in an event about its member. */
+/** Event that reports a change of a row: an event about the row, or a field in an event about its member. */
 type Announced = { readonly entity: EventEntity } | { readonly memberField: EventSummary };
 
 interface Description {
   readonly table: string;
-  /** Column with the label of a row. The label is unique within a cooperative and never a national ID. */
+  /** Column with the label of a row. The label is unique within a cooperative, and never a national ID. */
   readonly label: string;
   readonly announced: Announced;
-  /** Parent of the row in addition to its cooperative: a member, or a row that a member owns. */
+  /** Owner of the row besides its cooperative: a member, or a row of a member, such as a loan. */
   readonly owner?: { readonly column: string; readonly entity: ChangedEntity };
 }
 
 export interface Table extends Description {
   readonly entity: ChangedEntity;
-  /** True if changes of these rows have their own events. */
+  /** True if the table has the columns `created_at` and `updated_at`. Only rows with events have them. */
   readonly hasTimestamps: boolean;
-  /** Sets of columns that are unique in the table; the id is not listed. */
+  /** Sets of columns that are unique in the table, without the id. */
   readonly unique: readonly (readonly string[])[];
 }
 
@@ -133,16 +132,16 @@ export const referencesOf = (table: Table): { readonly column: string; readonly 
 export const cooperativeSql = (entity: ChangedEntity, row: string): string =>
   entity === 'cooperatives' ? `${row}.id` : `${row}.cooperative_id`;
 
-/** SQL of the id of the member who owns the row with the alias `row`. */
+/** SQL of the id of the member who owns the row with the alias `row`, directly or through another row. */
 export function memberSql(entity: OwnedEntity, row: string): string {
   const { column, entity: owner } = tableOf(entity).owner as NonNullable<Table['owner']>;
   return memberOfOwnerSql(owner, `${row}.${column}`);
 }
 
 /**
- * SQL of the id of the member who owns a row, from the parent of the row.
- * @param owner entity of the parent
- * @param id SQL of the id of the parent
+ * SQL of the id of the member who owns a row.
+ * @param owner entity of the row's owner
+ * @param id SQL of the id of the row's owner
  */
 export const memberOfOwnerSql = (owner: ChangedEntity, id: string): string =>
   owner === 'members' ? id : `(SELECT member_id FROM main.${tableOf(owner).table} WHERE id = ${id})`;
@@ -157,7 +156,7 @@ export function ownedIdsSql(entity: OwnedEntity, members: string): string {
   return `SELECT id FROM main.${table} WHERE ${owner.column} IN (${owners})`;
 }
 
-/** Joins of the rows `e` owned by the members `m`, which must be few: each costs an index search. */
+/** Joins of the rows `e` that the members `m` own. Each member costs an index search. */
 export function joinOwnedSql(entity: OwnedEntity): string {
   const { table, owner } = tableOf(entity) as Required<Table>;
   if (owner.entity === 'members') return `CROSS JOIN main.${table} e ON e.${owner.column} = m.id`;
@@ -175,13 +174,8 @@ export const fieldOfColumn = (column: string): string => FIELD_NAMES.get(column)
 /** Columns that the history omits: the id, the time of the last change, and computed columns. */
 const NOT_RECORDED: readonly string[] = ['id', 'updated_at', ...READ_MODEL_COLUMNS];
 
-interface RecordedColumn {
-  readonly column: string;
-  readonly field: string;
-}
-
 /** Lists the columns that the history records, including columns that a later schema added to the file. */
-export function recordedColumns(db: Connection, { table }: Pick<Table, 'table'>): RecordedColumn[] {
+export function recordedColumns(db: Connection, { table }: Table) {
   const columns = db.raw.pragma(`main.table_info(${table})`) as { name: string }[];
   return columns
     .filter(({ name }) => !NOT_RECORDED.includes(name))

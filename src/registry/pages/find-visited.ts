@@ -1,4 +1,4 @@
-/** The person or cooperative in the address of a page, and helpers for pages about a person. */
+/** Finds the person or the cooperative in the address of a page. */
 
 import type { Shows, Visit } from '../../desk/screen.ts';
 import { byNewestRegistration } from '../consolidate.ts';
@@ -23,7 +23,7 @@ export const showing = ({ identityCard, memberships: all }: StoredPerson): Shows
   subject: { identityCards: [identityCard], memberIds: all.map(({ member }) => numberOf(member, 'id')) },
 });
 
-/** Returns the name of the newest active registration, or of the newest one if no membership is active. */
+/** Returns the name in the newest active membership; if none is active, in the newest membership. */
 export const nameOfPerson = ({ memberships: all }: StoredPerson): string => {
   const active = all.filter(({ member }) => member.status === 'active');
   const [newest] = (active.length > 0 ? active : all)
@@ -38,7 +38,7 @@ export const nameOfPerson = ({ memberships: all }: StoredPerson): string => {
 
 // Cooperative in the address of a page
 
-/** Returns the code in upper case; like the API, the desk accepts codes in any letter case. */
+/** Returns the code in upper case, because the desk accepts codes in any letter case, like the API. */
 export const codeOf = ({ places }: Visit): string => (places.code ?? '').toUpperCase();
 
 export const cooperativePath = (visit: Visit): string => `/cooperative/${codeOf(visit)}`;

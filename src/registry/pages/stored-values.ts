@@ -14,22 +14,14 @@ import type { FoundMember, StoredRow } from '../stored/stored-data-types.ts';
 
 // Display names of stored words and fields
 
-/** Labels of declared fields. A name that several entities share has the label of members. */
-const LABELS = Object.fromEntries(
-  [...FILE_FIELDS, ACCOUNT_FIELDS, MEMBER_FIELDS].flatMap(listFields).map(({ name, label }) => [name, label]),
-);
-
-/** Labels of file columns that name the owner of a row without being declared fields. */
-const OWNERS = Object.fromEntries(
-  Object.values(FILE_COLUMNS)
-    .flat()
-    .filter(({ role, name }) => role === 'owner' && LABELS[name] === undefined)
-    .map(({ name, label }) => [name, label]),
-);
+/** Columns of files and declared fields. If several have the same name, the label of the last one counts. */
+const LABELLED = [
+  ...Object.values(FILE_COLUMNS).flat(),
+  ...[...FILE_FIELDS, ACCOUNT_FIELDS, MEMBER_FIELDS].flatMap(listFields),
+];
 
 const NAMES: { readonly [stored: string]: Message } = {
-  ...LABELS,
-  ...OWNERS,
+  ...Object.fromEntries(LABELLED.map(({ name, label }) => [name, label])),
   ...CHOICE_LABELS,
   // Kinds of imports and corrections
   cooperatives: say('Cooperatives'),
@@ -80,8 +72,8 @@ export const nameOf = (stored: string): Message =>
 // Rows entered and changed by hand, and the addresses of their forms
 
 /**
- * Kinds of rows that a clerk can enter for a cooperative. After a row is saved, the next form shows the
- * values of the `carriedOver` fields again, because a paper usually lists several rows.
+ * Kinds of rows that a clerk can enter for a cooperative. After a row is saved, the next form begins with the
+ * values of its `carriedOver` fields, because a paper usually lists several rows.
  */
 export const ENTERED: {
   readonly [kind in Exclude<ImportKind, 'cooperatives'>]: {
@@ -130,10 +122,7 @@ export const enterPath = (person: string, kind: EnteredKind, owner: string): str
 
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/**
- * Formats any stored value in the language of the visit.
- * @returns undefined for a missing value
- */
+/** Formats a stored value in the language of the visit. @returns undefined for a missing value */
 export function writeStored(
   { write, translate }: Visit,
   field: string,

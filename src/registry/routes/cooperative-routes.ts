@@ -11,7 +11,7 @@ import {
   listRoute,
   type MoreRoutes,
 } from '../../http/declare/resource.ts';
-import { type Parameter, type Route, SHOWS_COOPERATIVES } from '../../http/declare/route.ts';
+import { type Route, SHOWS_COOPERATIVES } from '../../http/declare/route.ts';
 import type { Clock } from '../../runtime/scheduler.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { anyOf, choiceOf, string } from '../../values/schema.ts';
@@ -31,14 +31,14 @@ export const COOPERATIVE_FILTER = idFilter(
   'Expected the id of a cooperative; a code goes into /cooperatives?code=',
 );
 
-/** Query parameter `district` of lists. Any text is valid: an unknown district matches nothing. */
+/** Filter by district. Any text is valid, because an unknown district matches nothing. */
 export const DISTRICT_FILTER = {
   description: 'Only those of this district, in any letter case.',
   schema: string(),
   parse: (value: string) => value,
 };
 
-// JSON texts by summary object. The store returns the same object until any cooperative changes.
+// JSON texts by summary object. The store returns the same object until a cooperative changes.
 const summaryTexts = new WeakMap<CooperativeSummary, string>();
 
 export function serializeCooperativeSummary(cooperative: CooperativeSummary): string {
@@ -100,22 +100,20 @@ const CHANGING = {
   },
 };
 
-const filter = <T>(description: string, schema: Parameter['schema'], parse: (value: string) => T) => ({
+const choiceFilter = <T extends string>(description: string, choices: readonly T[]) => ({
   description,
-  schema,
-  parse,
+  schema: anyOf([choiceOf(choices), string()]),
+  parse: (value: string) =>
+    parseChoice(choices.find((choice) => isSameIgnoringCase(choice, value)) ?? value, choices),
 });
 
-const choiceFilter = <T extends string>(description: string, choices: readonly T[]) =>
-  filter(description, anyOf([choiceOf(choices), string()]), (value) =>
-    parseChoice(choices.find((choice) => isSameIgnoringCase(choice, value)) ?? value, choices),
-  );
-
 const FILTERS = {
-  // Stored codes have no lower-case letters.
-  code: filter('Only the cooperative with this code, in any letter case.', string(), (value) =>
-    value.toUpperCase(),
-  ),
+  code: {
+    description: 'Only the cooperative with this code, in any letter case.',
+    schema: string(),
+    // Stored codes have no lower-case letters.
+    parse: (value: string) => value.toUpperCase(),
+  },
   status: choiceFilter('Only cooperatives of this status, in any letter case.', COOPERATIVE_STATUSES),
   sector: choiceFilter('Only cooperatives of this sector, in any letter case.', SECTORS),
   district: DISTRICT_FILTER,

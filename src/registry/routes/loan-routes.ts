@@ -14,7 +14,7 @@ import {
 import { type Route, SHOWS_PERSONS } from '../../http/declare/route.ts';
 import type { Clock } from '../../runtime/scheduler.ts';
 import { parseDateTime, type TimeZone } from '../../values/date-time.ts';
-import { completeValues, onlyGiven } from '../../values/declared-fields.ts';
+import { completeValues, type Field, onlyGiven } from '../../values/declared-fields.ts';
 import type { FieldErrorList } from '../../values/errors.ts';
 import { kindOf } from '../../values/field-json.ts';
 import { parseIdentityCard } from '../../values/identity-card.ts';
@@ -24,7 +24,6 @@ import {
   decideLoan,
   decideNewLoan,
   LOAN_FIELDS,
-  LOAN_STATUSES,
   type LoanInput,
   type LoanRecord,
   type LoanValues,
@@ -57,19 +56,15 @@ export const lendingFilters = (rows: string, zone: TimeZone) => ({
   ),
 });
 
-export const statusFilter = <T extends string>(
-  field: Parameters<typeof kindOf>[0],
-  statuses: readonly T[],
-) => ({
+export const statusFilter = <T extends string>(field: Field & { readonly choices: readonly T[] }) => ({
   description: 'Only those of this status.',
   schema: kindOf(field).schema,
-  parse: (value: string) => parseChoice(value, statuses),
+  parse: (value: string) => parseChoice(value, field.choices),
 });
 
-// Reads the values of a loan from a body, and adds all faults: of fields, of rules, and conflicts with stored
-// rows
+// Values of a loan from a checked body
 
-/** Adds a fault if the end is before the start, unless one of the dates is itself invalid. */
+/** Adds a fault if the end is before the start, and neither date has a fault. */
 function addEndFault(
   faults: FieldErrorList,
   { loanStartDate = null, loanEndDate = null }: Partial<LoanInput>,
@@ -134,7 +129,7 @@ export function loanRoutes(store: NarrowableStore, more: MoreRoutes, clock: Cloc
 
 const FILTERS = {
   member: idFilter('Only those of the member with this id.', 'Expected the id of a member.'),
-  status: statusFilter(LOAN_FIELDS.status, LOAN_STATUSES),
+  status: statusFilter(LOAN_FIELDS.status),
 };
 
 const CREATING = {

@@ -46,7 +46,7 @@ import { COOPERATIVE, serializeCooperativeSummary } from './cooperative-routes.t
 const NAME_GROUPS = [MEMBER_FIELDS.fullName.group];
 const NAMES = [MEMBER_FIELDS.fullName.example];
 
-/** Property of responses to lookups of replaced numbers, which also have a Content-Location header. */
+/** Property that only responses to lookups of replaced numbers have. */
 const CURRENT_IDENTITY_CARD = {
   current_identity_card: string({
     pattern: IDENTITY_CARD.source,
@@ -142,7 +142,7 @@ interface Match {
 const fieldsFor = (caller: ApiKey | undefined): readonly FieldGroup[] =>
   seesFinancials(caller) ? ALL_GROUPS : PLAIN_GROUPS;
 
-/** @param path path of the resource before the number */
+/** @param path path in `Content-Location`, up to the national ID */
 function respondWith(
   { json, memberships, current }: Match,
   caller: ApiKey | undefined,
@@ -159,7 +159,7 @@ function respondWith(
     : { ...response, headers: { 'Content-Location': `${API_PREFIX}${path}${current}` } };
 }
 
-/** Adds the current number to the record of a person who was found by a replaced number. */
+/** Adds the current number to the JSON of a person or membership that a replaced number found. */
 const withCurrent = (json: string, memberships: readonly Membership[]): Match => {
   const current = memberships[0]?.identityCard;
   return { json: `${json.slice(0, -1)},"current_identity_card":"${current}"}`, memberships, current };
@@ -254,8 +254,8 @@ const ID_OR_NATIONAL_ID: Parameter = {
 };
 
 /**
- * Route for a person by national ID and for a member by id, because both have the same path.
- * @param resource members as their other routes show them
+ * Route for both a person by national ID and a member by id, because the paths are the same.
+ * @param resource members as the routes of members show them
  */
 export const lookUpRoute = (
   resource: Pick<Resource<Member, unknown>, 'schema' | 'groups' | 'represent'>,
@@ -299,7 +299,7 @@ export const lookUpRoute = (
 
 // Many lookups in one request (docs/api.md#many-lookups-at-once)
 
-/** Maximum lookups in one request. Together they occupy the event loop for a few milliseconds. */
+/** Maximum number of lookups in one request. So many lookups block the event loop for a few milliseconds. */
 export const MOST_LOOKUPS = 100;
 const EXPECTED_NATIONAL_ID = 'Expected a national ID of exactly 16 digits.';
 
@@ -326,13 +326,13 @@ const LOOKUPS_BODY = {
   },
 } as const satisfies BodyDeclaration;
 
-/** Returns the length of the list in a body, valid or not; 1 unless there are 1 to 100 items. */
+/** Returns the number of items in an unchecked body, or 1 if the number is not from 1 to `MOST_LOOKUPS`. */
 function countLookups(body: unknown): number {
   const list = (body as { identity_cards?: unknown } | null)?.identity_cards;
   return Array.isArray(list) && list.length <= MOST_LOOKUPS ? Math.max(1, list.length) : 1;
 }
 
-/** @throws RegistryError for an invalid body; HttpError 400 for invalid numbers, with messages by index */
+/** @throws RegistryError for an invalid list; HttpError 400 for invalid items, with messages by index */
 function readIdentityCards(body: unknown, context: FieldContext): readonly string[] {
   const { values, faults } = parseBody(LOOKUPS_BODY, body, context);
   faults.throwIfAny();

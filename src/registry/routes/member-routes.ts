@@ -1,4 +1,4 @@
-/** Routes of members: list, create, replace, change. The route that reads one member is in lookup.ts. */
+/** Routes of members: list, create, replace, change. The route that reads a member is in lookup.ts. */
 
 import type { Visible } from '../../access/api-keys.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../http/declare/list-response.ts';
@@ -53,8 +53,6 @@ import type { NarrowableStore } from '../registry-store.ts';
 import { IDENTITY_CARD_SCHEMA, SHOWN_LISTED_MEMBER, SHOWN_MEMBER } from '../shown-rows.ts';
 import { COOPERATIVE, COOPERATIVE_FILTER, serializeCooperativeSummary } from './cooperative-routes.ts';
 import { lookUpManyRoute, lookUpRoute } from './lookup.ts';
-
-// Declarations of a member in bodies and responses, derived from the fields of members
 
 /** Path parameter of routes that accept only a member id. */
 export const MEMBER_ID: Parameter = {
@@ -159,7 +157,6 @@ const memberListRoutes = (store: NarrowableStore, more: MoreRoutes, zone: TimeZo
   }),
 ];
 
-/** Omits absent filters, because the store expects missing properties instead of undefined values. */
 function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | undefined): MemberFilter {
   const { id: ids, identity_card: identityCard, member_code: memberCode, mobile, status, search } = query;
   return onlyGiven({ ids, identityCard, cooperativeId, status, memberCode, mobile, search });
@@ -167,7 +164,7 @@ function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | un
 
 // Reads the values of a member from a checked body
 
-/** Returns the names in a body, or adds a fault under `full_name` if the body has no names. */
+/** Returns the names in a body. If they form no full name, adds a fault under `full_name`. */
 function readNames(
   { fullName, firstName, lastName }: Partial<MemberInput>,
   faults: FieldErrorList,
@@ -182,7 +179,7 @@ function readNames(
 
 /**
  * Returns the values from a checked body, and adds the faults that depend on several fields or on the stored
- * member. Invalid fields are missing from the body, so if there are faults, the values are incomplete.
+ * member. Invalid fields are missing from the body. So, if the body has faults, the values are incomplete.
  * @param stored undefined for a new member
  */
 function readMemberValues(
@@ -198,7 +195,7 @@ function readMemberValues(
   return {
     ...body,
     ...names,
-    // If the cooperative is refused, conflicts with its other members are not checked.
+    // Without a cooperative, the store does not check conflicts with members of the refused cooperative.
     cooperativeId: faults.has('cooperative_id') ? undefined : cooperativeId,
     registrationDate: body.registrationDate ?? stored?.registrationDate ?? nowSeconds,
   } as Partial<MemberValues>;

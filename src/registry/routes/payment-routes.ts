@@ -23,7 +23,6 @@ import {
   decidePayment,
   MOST_TIMES_PAID,
   PAYMENT_FIELDS,
-  PAYMENT_STATUSES,
   type PaymentInput,
   type PaymentRecord,
   type PaymentValues,
@@ -34,17 +33,17 @@ import { SHOWN_PAYMENT } from '../shown-rows.ts';
 import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
 import { lendingFilters, statusFilter } from './loan-routes.ts';
 
-// Reads the values of a payment from a body, and adds all faults: of fields, of rules, and conflicts
+// Values of a payment from a checked body
 
 /**
- * Placeholders for missing or invalid fields, so that the rules can check the other fields. The faults of the
- * replaced fields are already recorded.
+ * Values in place of missing or invalid fields, so that the rules can check the remaining fields. The list of
+ * faults already has the faults of these fields.
  */
 const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS };
 
 /**
  * Returns the values of a new payment from a checked body, and a function that checks the values against the
- * loan in the transaction of the write. Adds all faults found with the loan as stored now.
+ * loan in the transaction of the write. Adds the faults that the present loan causes.
  */
 function readNewPayment(
   loans: OwnedRows['loans'],
@@ -62,7 +61,7 @@ function readNewPayment(
   return [values, decide];
 }
 
-/** Returns the loan of a payment, which limits how the payment may change. */
+/** Returns the loan of a payment, on which the rules for changes of the payment depend. */
 function findLoanOf(loans: OwnedRows['loans'], { loanId }: PaymentRecord): [loan: LoanRecord] {
   const loan = loans.find(loanId);
   if (loan === undefined) throw notFound();
@@ -139,7 +138,7 @@ export function paymentRoutes(
 
 const FILTERS = {
   loan: idFilter('Only those of the loan with this id.', 'Expected the id of a loan.'),
-  status: statusFilter(PAYMENT_FIELDS.status, PAYMENT_STATUSES),
+  status: statusFilter(PAYMENT_FIELDS.status),
 };
 
 const CREATING = {

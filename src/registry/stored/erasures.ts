@@ -8,25 +8,26 @@ import { erasuresFileOf } from '../../sqlite/registry-files.ts';
 import { ERASURES_SCHEMA } from '../../sqlite/schemas.ts';
 
 export interface Erasures {
-  /** HMAC keys in hexadecimal. In a registry, the registry's own key comes first. */
+  /** HMAC keys in hexadecimal. For a registry, its own key comes first. */
   readonly secrets: readonly string[];
-  /** Epoch second of each erasure, by the hexadecimal hash of the national ID. */
+  /** Epoch second of each erasure, by the hash of the national ID in hexadecimal. */
   readonly erasedAt: ReadonlyMap<string, number>;
 }
 
 /** @returns no secrets and no erasures for a file without these tables */
-export function readErasures({ raw }: Connection): Erasures {
-  const isTable = "SELECT 1 FROM main.sqlite_schema WHERE name = 'erasure_secrets'";
-  if (raw.prepare(isTable).get() === undefined) return { secrets: [], erasedAt: new Map() };
-  const persons = raw
-    .prepare('SELECT lower(hex(identity_hash)), erased_at FROM main.erased_persons')
-    .raw()
-    .all() as [string, number][];
-  const secrets = raw.prepare('SELECT lower(hex(secret)) FROM main.erasure_secrets ORDER BY id').pluck();
-  return { secrets: secrets.all() as string[], erasedAt: new Map(persons) };
+export function readErasures(db: Connection): Erasures {
+  if (!db.has("main.sqlite_schema WHERE name = 'erasure_secrets'"))
+    return { secrets: [], erasedAt: new Map() };
+  const persons = db.rows<{ readonly hash: string; readonly at: number }>(
+    'SELECT lower(hex(identity_hash)) AS hash, erased_at AS at FROM main.erased_persons',
+  );
+  return {
+    secrets: db.values<string>('SELECT lower(hex(secret)) FROM main.erasure_secrets ORDER BY id'),
+    erasedAt: new Map(persons.map(({ hash, at }) => [hash, at])),
+  };
 }
 
-/** True if the erasures include the secret of the file's registry, or have no secrets. */
+/** True if the erasures include the secret of the registry in this file, or have no secrets. */
 export const isOfRegistry = ({ secrets }: Erasures, databaseFile: string): boolean =>
   secrets.length === 0 ||
   withDatabase(databaseFile, { readOnly: true, waitMs: 0 }, (db) =>
@@ -41,11 +42,11 @@ export function mergeErasures(...all: readonly Erasures[]): Erasures {
   return { secrets: [...new Set(all.flatMap(({ secrets }) => secrets))], erasedAt };
 }
 
-/** Lists the hashes whose erasure in `newest` is later than in `earlier`, or missing from `earlier`. */
+/** Lists the hashes whose erasure in `newest` is later than in `earlier`, or is missing in `earlier`. */
 export const erasedSince = (newest: Erasures, earlier: Erasures): string[] =>
   [...newest.erasedAt].filter(([hash, at]) => at > (earlier.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
 
-/** INSERT statements of an erasure. A registry has no data of the person, so `cleared_at` is set at once. */
+/** INSERT statements of an erasure. A registry has no data of the person left, hence `cleared_at`. */
 const INSERT = {
   registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
   file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',
@@ -113,17 +114,17 @@ export const isErased = ({ status }: { readonly status: string }): boolean => st
 
 // National IDs of erased persons are kept only as hashes with a key of this registry.
 
-/** HMAC-SHA-256 (RFC 2104) of a national ID. */
+/** Returns the HMAC-SHA-256 (RFC 2104) of a national ID. */
 export const hashIdentity = (secret: Buffer | KeyObject, identityCard: string): Buffer =>
   createHmac('sha256', secret).update(identityCard).digest();
 
 /**
- * Hash input for a national ID that an erased person had by mistake. The membership is included, because the
- * number alone may belong to another person.
+ * Hash input for a national ID that an erased person had by mistake. The input includes the membership,
+ * because the number alone may belong to a person who was not erased.
  */
 export const ownNumber = (memberId: number, identityCard: string): string => `${memberId}+${identityCard}`;
 
-/** Hash input for an erased person's national ID that another person's membership had by mistake. */
+/** Hash input for an erased person's national ID that a membership of another person had by mistake. */
 export const numberOfAnother = (memberId: number, identityCard: string): string =>
   `${memberId}-${identityCard}`;
 
@@ -138,12 +139,13 @@ export const hasErasedPersons = (db: Connection): boolean => db.has('main.erased
 
 /** Returns the epoch second of the last erasure of the person with this national ID, or undefined. */
 export function findErasure(db: Connection, identityCard: string): number | undefined {
-  const find = db.raw.prepare('SELECT erased_at FROM main.erased_persons WHERE identity_hash = ?').pluck();
   const secrets = db.values<Buffer>('SELECT secret FROM main.erasure_secrets');
-  const instants = secrets.map(
-    (secret) => find.get(hashIdentity(secret, identityCard)) as number | undefined,
+  const last = db.value<number | null>(
+    `SELECT max(erased_at) FROM main.erased_persons
+     WHERE identity_hash IN (${secrets.map(() => '?').join(', ')})`,
+    secrets.map((secret) => hashIdentity(secret, identityCard)),
   );
-  return instants.reduce((last, at) => (at === undefined || (last ?? 0) > at ? last : at), undefined);
+  return last ?? undefined;
 }
 
 export const isErasedNumber = (db: Connection, identityCard: string): boolean =>

@@ -1,8 +1,8 @@
 /**
- * Redirects of former identifiers: from a replaced national ID to the current one, and from a merged member
- * to the member that has its entries now. A redirect in force points directly to the current target. A later
- * correction may end a redirect; the row stays, so that an undo of the correction can put the redirect back
- * in force. Lookups read views of the redirects in force.
+ * Redirects of former identifiers. A redirect leads from a replaced national ID to the current national ID,
+ * or from a merged member to the member that has its entries now. A redirect in force leads directly to the
+ * current target. A later correction may end a redirect. The row then stays, so that an undo of the
+ * correction can put the redirect back in force. Lookups read views of the redirects in force.
  */
 import type { Connection } from '../../sqlite/connection.ts';
 import type { TimeZone } from '../../values/date-time.ts';
@@ -51,7 +51,7 @@ export const currentNumberSql = (value: string): string =>
 export const redirectOf = <To extends Key>(db: Connection, redirects: Redirects, from: To): To | undefined =>
   db.value<To | undefined>(redirectSql(redirects), [from]);
 
-/** SQL condition that a national ID was ever replaced, even if the number was released later. */
+/** SQL condition that a national ID was ever replaced, even if a later correction released it. */
 export const wasReplacedSql = (value: string): string =>
   `EXISTS (SELECT 1 FROM main.${REPLACED_NUMBERS.table} WHERE old = ${value})`;
 
@@ -76,8 +76,8 @@ export const endRedirect = (
     .changes > 0;
 
 /**
- * Redirects a key to another key, along with all keys that were redirected to the first one.
- * @param keepsKey false if the key itself becomes free for another person or row
+ * Redirects a key, and all keys that were redirected to it, to a target.
+ * @param keepsKey false if `key` becomes free for another person or row, and gets no redirect
  */
 export function addRedirect(
   db: Connection,
@@ -136,9 +136,9 @@ const BEGUN = `(SELECT w.first_row FROM main.created_rows w
   WHERE w.operation_id = o.id AND w.entity = 'members')`;
 
 /**
- * SELECT of `member_id, code, day` for each membership that a transfer ended. A membership merged into
- * another appears under the remaining one. A membership is omitted if it became active again, or was merged
- * with the membership that the transfer began.
+ * SELECT of `member_id, code, day` for each membership that a transfer ended. If the membership was merged
+ * later, `member_id` is the membership that remains. A membership is missing if it became active again, or if
+ * it was merged with the membership that the transfer began.
  */
 export const TRANSFERS = `SELECT m.id AS member_id, ${option('to')} AS code, ${option('on')} AS day
    FROM main.operations o
@@ -163,7 +163,7 @@ const BEGINNINGS = {
 
 type BeginningKind = keyof typeof BEGINNINGS;
 
-/** True for kinds with entries that are refused after a transfer. */
+/** True for kinds of entries that a membership cannot receive after its transfer. */
 export const isBeginning = (kind: ImportKind): kind is BeginningKind => kind in BEGINNINGS;
 
 /** Returns the date column of a row `r`, and SQL that is true if the row is dated after the transfer `t`. */
@@ -175,8 +175,10 @@ export function beginningAfterTransfer(kind: BeginningKind, zone: TimeZone | und
 
 /**
  * Returns the check of one new entry: its date column, its message, and a SELECT that returns a row if the
- * entry is dated after the transfer of its member. The transfers are read only if the membership has ended.
- * @param parameters SQL of the member's id, of the date, and of the kind of a savings transaction
+ * entry is dated after the transfer of its member. The SELECT reads transfers only for an ended membership.
+ * @param memberId SQL of the member's id
+ * @param at SQL of the date of the entry
+ * @param entryKind SQL of the kind of a savings transaction
  */
 export function transferCheck(
   kind: BeginningKind,

@@ -23,15 +23,6 @@ export interface Person {
 export const listOf = (values: readonly (string | number)[]): string =>
   values.map((value) => (typeof value === 'number' ? value : `'${value}'`)).join(', ');
 
-/** Lists member ids in order. */
-const membersOf = (db: Connection, identityCard: string): number[] =>
-  db.values<number>('SELECT id FROM main.members WHERE identity_card = ? ORDER BY id', [identityCard]);
-
-const mergedInto = (db: Connection, members: readonly number[]): number[] =>
-  db.values<number>(
-    `SELECT DISTINCT id FROM main.${MERGED_MEMBERS.table} WHERE into_id IN (${listOf(members)})`,
-  );
-
 /** Lists the former national IDs that lead to a current one. */
 export const formerNumbers = (db: Connection, identityCard: string): string[] =>
   db.values<string>(
@@ -46,13 +37,17 @@ export const formerNumbers = (db: Connection, identityCard: string): string[] =>
  */
 export function identifyPerson(db: Connection, requested: string): Person | undefined {
   const identityCard = redirectOf<string>(db, REPLACED_NUMBERS, requested) ?? requested;
-  const members = membersOf(db, identityCard);
+  const ofNumber = 'SELECT id FROM main.members WHERE identity_card = ? ORDER BY id';
+  const members = db.values<number>(ofNumber, [identityCard]);
   return members.length === 0 ? undefined : personOf(db, identityCard, members);
 }
 
 /** @param identityCard current national ID of the person */
 export function personOf(db: Connection, identityCard: string, members: readonly number[]): Person {
-  const rows = [...members, ...mergedInto(db, members)];
+  const merged = db.values<number>(
+    `SELECT DISTINCT id FROM main.${MERGED_MEMBERS.table} WHERE into_id IN (${listOf(members)})`,
+  );
+  const rows = [...members, ...merged];
   const recorded = (column: 'old' | 'new') => `SELECT ${column} FROM main.changes
     WHERE entity = 'members' AND field = 'identity_card' AND row_id IN (${listOf(rows)})
       AND ${column} IS NOT NULL`;
@@ -69,7 +64,7 @@ const OF_ANOTHER = `SELECT 1 FROM main.members WHERE identity_card = @number AND
   UNION ALL SELECT 1 FROM main.members m
   WHERE m.identity_card = (${redirectSql(REPLACED_NUMBERS, '@number')}) AND m.id NOT IN (%)`;
 
-/** Entities whose saved responses have no Location, each with a field that no other response contains. */
+/** Entities whose saved responses have no Location, each with a field that only these responses contain. */
 const ENTRY_RESPONSES = [
   { entity: 'production', field: 'delivered_at' },
   { entity: 'savings', field: 'transacted_at' },
@@ -98,7 +93,6 @@ export function keptResponsesSql({ rows, numbers }: Person): string {
 
 // Rows of entries with all their values, for commands
 
-const ID = 'CAST(e.id AS TEXT) AS id';
 const OWNER = (member: string): string => `
   (SELECT code FROM main.cooperatives WHERE id = e.cooperative_id) AS cooperative,
   CAST(${member} AS TEXT) AS member_id,
@@ -128,7 +122,7 @@ const selected = (kind: EntryKind, selection: EntrySelection): string =>
 /** Reads the selected entries in id order. */
 export function readEntries(db: Connection, kind: EntryKind, selection: EntrySelection): StoredRow[] {
   return db.rows<StoredRow>(
-    `SELECT ${ID}, ${OWNER(memberSql(kind, 'e'))}, ${FIELDS[kind]}
+    `SELECT CAST(e.id AS TEXT) AS id, ${OWNER(memberSql(kind, 'e'))}, ${FIELDS[kind]}
      FROM ${selected(kind, selection)} ORDER BY e.id`,
     selection,
   );

@@ -35,9 +35,9 @@ export interface MemberName {
   /** Current or former national ID. */
   readonly identityCard?: string;
   /**
-   * Set for search input, which may be outdated or in another letter case. If nothing matches, codes and
-   * references are tried in upper case, and then a former code finds the member into which its member was
-   * merged. Corrections leave the flag unset, because they need exact identifiers.
+   * Set for search input, which may be outdated or in the wrong letter case. If nothing matches, the search
+   * tries codes and references in upper case. If nothing matches again, the former code of a merged member
+   * finds the member into which it was merged. Corrections need exact identifiers, so they leave this unset.
    */
   readonly isTyped?: true;
   /** Reference of a delivery, savings transaction, loan or payment of the member. */
@@ -52,7 +52,7 @@ export interface FoundMember {
   readonly fullName: string;
 }
 
-/** Member found by a search by name. */
+/** Result of a search by name. */
 export interface NamedMember extends FoundMember {
   readonly status: string;
 }
@@ -63,8 +63,8 @@ export interface StoredPerson {
   /** Former national IDs that lead to the person. */
   readonly formerIdentityCards: readonly string[];
   readonly memberships: readonly StoredMembership[];
-  /** Creation of each row, then every change from oldest to newest. */
+  /** First the creation of each row, then all changes from oldest to newest. */
   readonly history: readonly StoredChange[];
-  /** Number of saved responses that name the person; responses are saved for repeated requests. */
+  /** Number of responses, saved for repeated requests, that contain data of the person. */
   readonly keptResponses: number;
 }

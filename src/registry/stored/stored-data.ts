@@ -37,15 +37,9 @@ import type {
 export const FOUND_MEMBER =
   'm.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName';
 
-function findNumbers(db: Connection, memberIds: Iterable<number>): Map<number, string> {
-  const findNumber = db.prepareOnce<{ number: string }>(
-    `SELECT identity_card AS number FROM main.members
-     WHERE id = coalesce((${redirectSql(MERGED_MEMBERS, '@id')}), @id) AND status <> '${ERASED_STATUS}'`,
-  );
-  return new Map(
-    Iterator.from(memberIds).flatMap((id) => findNumber({ id }).map(({ number }) => [id, number] as const)),
-  );
-}
+/** SELECT of the national ID of a member, or of the member into which it was merged. */
+const CURRENT_NUMBER = `SELECT identity_card AS number FROM main.members
+  WHERE id = coalesce((${redirectSql(MERGED_MEMBERS, '@id')}), @id) AND status <> '${ERASED_STATUS}'`;
 
 // All data of a person: every column of every row, and its changes
 
@@ -182,21 +176,24 @@ const storedDataOn = (db: Connection) => ({
   },
   /** Lists the distinct products in the deliveries of a cooperative, sorted. */
   listProducts: (cooperativeId: number): readonly string[] => db.values<string>(PRODUCTS, [cooperativeId]),
-  /** @returns undefined if the number is not current and does not redirect to a current one */
+  /** @param identityCard current national ID, or a former one that leads to the current one */
   findPerson: (identityCard: string) => db.transaction.deferred(() => findPerson(db, identityCard)),
-  /**
-   * Returns current national IDs by member id. A merged member has the number of the remaining member; a
-   * member without a current number is omitted.
-   */
-  findNumbers: (memberIds: Iterable<number>): ReadonlyMap<number, string> => findNumbers(db, memberIds),
+  /** Returns current national IDs by member id. Members without a current number are missing. */
+  findNumbers(memberIds: Iterable<number>): ReadonlyMap<number, string> {
+    const findNumber = db.prepareOnce<{ number: string }>(CURRENT_NUMBER);
+    const numbers = Iterator.from(memberIds).flatMap((id) =>
+      findNumber({ id }).map(({ number }) => [id, number] as const),
+    );
+    return new Map(numbers);
+  },
   /** Lists members in id order, without erased members. */
   findMembers: (name: MemberName): readonly FoundMember[] => findMembers(db, name),
-  /** Returns the submitted national IDs that members currently have. */
+  /** Returns those of the national IDs that a member has now. */
   listHeldNumbers: (identityCards: readonly string[]): readonly string[] =>
     db.values<string>(NUMBERS_IN_USE, [JSON.stringify(identityCards)]),
   /** @returns undefined if the member does not exist or is erased */
   findMembership: (memberId: number) => db.transaction.deferred(() => findMembership(db, memberId)),
-  /** Lists the selected entries in id order. */
+  /** Lists entries in id order. */
   listEntries: (kind: EntryKind, selection: EntrySelection): readonly StoredRow[] =>
     readEntries(db, kind, selection),
 });

@@ -1,4 +1,4 @@
-/** Store of cooperatives. The registry has only a few thousand, so full scans and counts are acceptable. */
+/** Store of cooperatives. A registry has only a few thousand of them, so full scans are acceptable. */
 
 import { isVisible, type Visible } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
@@ -23,7 +23,6 @@ const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.sta
     OR c.id IN (SELECT rowid FROM cooperative_names WHERE cooperative_names MATCH @match))`;
 const FEW = 'a few thousand cooperatives';
 
-/** @returns a function that returns a page of the matching cooperatives */
 function openList(db: Connection) {
   const count = db.prepare<[object], { count: number }>(
     `SELECT count(*) AS count FROM cooperatives c WHERE ${MATCHES}`,
@@ -39,7 +38,7 @@ function openList(db: Connection) {
     FEW,
   );
 
-  /** Lists the stored spellings of a district, because SQL ignores the case of ASCII letters only. */
+  /** Lists the stored spellings of a district. SQL ignores the case of ASCII letters only. */
   const spellingsOf = (name: string): string[] =>
     selectDistricts.all().flatMap(({ district }) => (isSameIgnoringCase(district, name) ? [district] : []));
 

@@ -114,7 +114,7 @@ const nextReferenceSql = (table: string): string =>
          WHERE t.cooperative_id = @cooperativeId AND t.reference = places.reference))
    SELECT reference FROM places ORDER BY place DESC LIMIT 1`;
 
-/** Numbers the references of equal rows, from the second row on. Call this once, after all rows are staged. */
+/** Numbers the references of equal rows, from the second row on. Call this once, after staging all rows. */
 export const numberEqualRows = (db: Connection): void =>
   db.exec(`UPDATE staging.rows AS r SET reference = ${referenceSql('r.reference', 'n.place')} FROM (
       SELECT line, row_number() OVER (PARTITION BY reference ORDER BY line) AS place FROM staging.rows
@@ -152,7 +152,7 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
         faults.add('reference', 'This field must be unique.');
     },
 
-    /** Returns the reference that an import would derive from a row with the member's code and these values. */
+    /** Returns the reference that an import would derive from these values and the code of the member. */
     derive({ cooperativeId, cooperativeCode, memberCode }: Member, values: object): string {
       const stored = columnsOf(declared, values);
       const cells = new Map<string, StagedValue | undefined>([
@@ -269,8 +269,8 @@ function openWrites<New, Entry>(
      * Adds an entry, its creation in the history, and one event of its member. Opens a savings account if no
      * account has the number.
      * @param keep response to save in the same transaction
-     * @throws RegistryError `invalid` for a conflict, `repeated` if a response is already saved under the same
-     *   key, `unavailable`
+     * @throws RegistryError `invalid` for a conflict, `repeated` if a response is already saved under the
+     *   same key, `unavailable`
      */
     create: (
       memberId: number,

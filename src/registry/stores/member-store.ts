@@ -45,7 +45,7 @@ function openLookups(db: Connection, { cooperativeSummaries, format }: StoreDepe
     const rows = (at === null ? select : selectWithReadModel).all(identityCard);
     const visibleRows =
       groups === undefined ? rows : rows.filter(({ cooperativeId }) => groups.includes(cooperativeId));
-    // The row object of the driver becomes the membership, because a copy would add 2% to the time of a lookup.
+    // The row of the driver becomes the membership, because a copy would add 2% to the time of a lookup.
     return visibleRows.map((row) => {
       row.identityCard = identityCard;
       row.status = 'active';
@@ -75,7 +75,7 @@ export function openMembers(
 
   const selectVisible = (id: number, visible: Visible) => ifVisible(selectOne.get(id), visible);
 
-  /** @throws RegistryError `gone` for an erased member, and for a member that was merged into another member */
+  /** @throws RegistryError `gone` for a member that was erased, or merged into another member */
   function find(id: number, visible: Visible): Member | undefined {
     const row = selectVisible(id, visible);
     if (row !== undefined && !isErased(row)) return row;
@@ -138,7 +138,7 @@ export function openMembers(
     ): Membership | undefined =>
       snapshot.read(() => activeOf(identityCard, at, visibleGroups(visible, cooperativeId))[0]),
 
-    /** Returns the national ID that replaced the number `former`; undefined if the number was not replaced. */
+    /** Returns the national ID that replaced the number `former`, or undefined if none did. */
     findCurrentIdentityCard: (former: string): string | undefined =>
       snapshot.read(() => selectCurrentNumber.get(former)?.to),
   });

@@ -10,7 +10,7 @@ import { MEMBER_STATUSES, type MemberStatus } from '../members.ts';
 // Format and match expressions. Existing files have this format, so a change needs a migration that rebuilds
 // the index (docs/decisions/0027-search.md).
 
-/** First character of index words that are not names; stored texts contain no control characters. */
+/** First character of index words that are not names. Stored texts contain no control characters. */
 const MARK = 31;
 /**
  * Start and size of a range of characters that the tokenizer treats as letters. Two of these characters
@@ -38,10 +38,10 @@ const quote = (word: string): string => `"${word}"`;
 const anyOf = (words: readonly string[]): string =>
   words.length === 1 ? (words[0] as string) : `(${words.join(' OR ')})`;
 
-/** Status of nearly all members. Excluding other statuses is faster than reading all rows with this one. */
+/** Status of nearly all members. To exclude all other statuses is faster than to read the rows with this. */
 const MOST_COMMON: MemberStatus = 'active';
 const OTHERS = MEMBER_STATUSES.filter((status) => status !== MOST_COMMON);
-// NOT binds tighter than AND, so it applies to the last term only; the result is the same.
+// NOT binds tighter than AND, so the exclusion applies to the last term only. The result is the same.
 const NOT_OTHERS = ` NOT ${anyOf(OTHERS.map(wordOfStatus).map(quote))}`;
 
 export const matchOfWords = (words: readonly string[]): string =>
@@ -55,8 +55,8 @@ export const matchOfSpellings = (spellings: readonly (readonly string[])[]): str
   spellings.map((words) => anyOf(words.map((word) => `${quote(word)}*`))).join(' AND ');
 
 /**
- * Returns the result of an index query, or `nothing` if FTS5 refuses the query. FTS5 treats a word with a
- * letter newer than its Unicode tables as a phrase, and this index does not support phrases.
+ * Returns the result of an index query, or `nothing` if FTS5 refuses the query. FTS5 treats a word as a
+ * phrase if a letter of it is newer than the Unicode tables of FTS5. This index does not support phrases.
  */
 export function orNothing<T>(find: () => T, nothing: T): T {
   try {
@@ -84,8 +84,8 @@ const BATCH = 10_000;
 export const FIRST_UNINDEXED = 'SELECT first_id FROM unindexed_names';
 
 /**
- * Marks members for indexing after a large import releases its lock: those of the import, and of the
- * incomplete batch before it.
+ * Marks the members of a large import, and of the incomplete batch before the import, for indexing after the
+ * import has released its lock.
  */
 export function leaveUnindexed(db: Connection): void {
   db.exec(`INSERT INTO main.unindexed_names (first_id) SELECT ${nextSql('members')}
@@ -101,7 +101,7 @@ interface Indexing {
   readonly most?: number;
 }
 
-/** Indexes the remaining members in small transactions, so that other writers wait for one at most. */
+/** Indexes the marked members in small transactions, so that other writers wait for at most one of them. */
 export function indexNames(db: Connection, { pause, batch = BATCH, most = Infinity }: Indexing): void {
   for (let i = 0; i < most && db.has('main.unindexed_names'); i += 1) {
     db.transaction.immediate(() => indexNext(db, batch));
@@ -141,7 +141,7 @@ function indexNext(db: Connection, batch: number): void {
   db.run('UPDATE main.unindexed_names SET first_id = ?', [last + 1]);
 }
 
-/** Rebuilds the indexes, because deleted words stay in an index until FTS5 merges its segments. */
+/** Rebuilds the indexes. Otherwise, deleted words would stay in an index until FTS5 merges its segments. */
 export function rebuildNames(db: Connection): void {
   db.transaction.immediate(() => {
     addNewRows(db, 'members');
@@ -151,8 +151,8 @@ export function rebuildNames(db: Connection): void {
   });
 }
 
-// The stored index lacks the newest members until their batch is complete, so each search also indexes these
-// names in memory.
+// The stored index lacks the newest members until their batch is complete. So each search also indexes the
+// names of these members in memory.
 
 /**
  * SELECT of matching members in the stored index and the index in memory.
@@ -163,7 +163,7 @@ export const hitsSql = (columns: string, condition = ''): string =>
     .map((index) => `SELECT ${columns} FROM ${index} WHERE ${index} MATCH @match ${condition}`)
     .join(' UNION ALL ');
 
-/** @returns a function that fills the index in memory; call it in the transaction of a search */
+/** @returns a function that fills the index in memory; call it in the transaction of each search */
 export function openNewNames(db: Connection): () => void {
   db.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS temp.new_names ${wordsOnlySql(", content = ''")}`);
   const clear = db.prepare<[]>("INSERT INTO temp.new_names (new_names) VALUES ('delete-all')");

@@ -1,17 +1,18 @@
 /**
- * The read model: sums and lists of a member's entries, stored in the member's row for lookups. Values of the
- * cooperative are not included, so that renaming a cooperative rewrites no members.
+ * The read model: sums and lists of a member's entries, stored in the member's row for lookups. The read
+ * model has no values of the cooperative, so that renaming a cooperative rewrites no members.
  *
- * Triggers mark a column as stale in the transaction that changes the entries, and each column begins with
- * the version of the rules that computed it. Lookups serve a column that is not stale and has the current
- * version. Lookups compute any other column each time and never write; `refresh-read-model.ts` stores such
- * columns after an import or by command.
+ * Triggers mark a column as stale in the transaction that changes the entries. Each column begins with the
+ * version of the rules that computed the column. A lookup serves a column if it is not stale and has the
+ * current version. Otherwise, the lookup computes the values, and stores nothing. `refresh-read-model.ts`
+ * stores these values after an import or by command.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import type { Storage } from '../../sqlite/storage.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { type ExactInteger, narrow } from '../../values/decimal.ts';
+import type { ReadModelColumn } from '../changes/tables.ts';
 import { type Financials, serializeLoanHistory, serializeSavings } from '../consolidate.ts';
 import type { SavingsSummary, TransactionKind } from '../entries.ts';
 import { type Loan, selectLoanHistory } from '../loans.ts';
@@ -26,8 +27,8 @@ import {
 } from '../recent-deliveries.ts';
 import { LOAN_HISTORY_ROW } from './rows.ts';
 
-// Format of a column: the version of the rules, then the content. Production is stored as data, because a
-// lookup shows the window that ends with the request; loans and savings are stored as responses show them.
+// Format of a column: the version of the rules, then the content. Production is stored as data, because the
+// window of a lookup ends at the time of the request. Loans and savings are stored as responses show them.
 
 /** Version of the rules for stored columns, and their time zone. */
 export interface ReadModelFormat {
@@ -39,19 +40,12 @@ export interface ReadModelFormat {
 /** Length of `version` in characters. */
 export const VERSION_LENGTH = 8;
 
-/**
- * Read model columns of a member's row. A column is null if the member has no such entries, and may be stale
- * or outdated (changes/tables.ts, `unpack`).
- */
-export interface StoredColumns {
-  readonly production: string | null;
-  readonly loans: string | null;
-  readonly savings: string | null;
-}
+/** Columns of the read model. A column may be stale. It is null if the member has no entries of its kind. */
+export type StoredColumns = { readonly [column in ReadModelColumn]: string | null };
 
 export const pack = (content: string, version: string): string => version + content;
 
-/** @returns undefined if the column is stale, or was written under another version */
+/** @returns undefined if the column is stale or has a different version */
 export const unpack = (column: string, version: string): string | undefined =>
   column.startsWith(version) ? column.slice(VERSION_LENGTH) : undefined;
 
@@ -102,7 +96,7 @@ export function packProduction(dated: DatedProduction): string {
     packExact(dated.totalGrams),
     dated.lastDeliveryAt,
   ];
-  // Each time is stored as the seconds since the previous one, which mostly have fewer digits.
+  // Each time is stored as the seconds since the previous time, because they mostly have fewer digits.
   const flat = dated.expiring.flatMap(({ expiresAt, grams }, i) => [
     expiresAt - (dated.expiring[i - 1]?.expiresAt ?? 0),
     grams,
@@ -111,9 +105,9 @@ export function packProduction(dated: DatedProduction): string {
 }
 
 /**
- * Two-character version of all rules for stored columns: the window, the length and order of the loan
- * history, sums and formats. Increase the version whenever a rule changes; a test compares the columns of a
- * sample with a fingerprint.
+ * Version of the rules for stored columns: the window, the length and order of the loan history, sums and
+ * formats. Raise this version, which has two characters, whenever a rule changes. A test compares the columns
+ * of a sample with a fingerprint.
  */
 export const RULES_VERSION = '02';
 
@@ -125,9 +119,9 @@ export const createReadModelFormat = (zone: TimeZone): ReadModelFormat => ({
 
 export const formatOf = (storage: Storage): ReadModelFormat => createReadModelFormat(storage.zone);
 
-// Values computed from the entries of one membership; every stored column must equal these values
+// Values computed from the entries of one membership. Every stored column must equal these values.
 
-/** Row of an `exactSum` SELECT: a sum in two parts, because SQLite's own sum of large amounts overflows. */
+/** Row of an `exactSum` SELECT: a sum in two parts, because SQLite's sum of large amounts overflows. */
 interface ExactSum {
   readonly count: number;
   readonly millions: number | null;
@@ -172,16 +166,13 @@ export function openFinancials(db: Connection, zone: TimeZone) {
   );
 
   return {
-    /** @param at when the window ends, in epoch seconds */
+    /** @param at end of the window in epoch seconds */
     productionOf(memberId: number, at: number): ProductionSummary {
       const sum = sumProduction.get(memberId, windowStart(at), at) as DatedSum;
       return { entriesCount: sum.count, totalGrams: toExactInteger(sum), lastDeliveryAt: sum.last_at };
     },
 
-    /**
-     * Returns the same result as `productionOf`, from an earlier summary and the deliveries that have since
-     * left or entered the window.
-     */
+    /** Returns `productionOf`, computed from an earlier summary and the deliveries in between. */
     productionSince(
       memberId: number,
       earlier: ProductionSummary & { readonly at: number },
@@ -197,10 +188,7 @@ export function openFinancials(db: Connection, zone: TimeZone) {
       };
     },
 
-    /**
-     * Lists deliveries in time order.
-     * @param from epoch seconds
-     */
+    /** Lists deliveries in time order. @param from epoch seconds */
     deliveriesOf: (memberId: number, from: number): Delivery[] => listDeliveries.all(memberId, from),
 
     loanHistoryOf: (memberId: number): string =>
@@ -221,7 +209,7 @@ export function openFinancials(db: Connection, zone: TimeZone) {
   };
 }
 
-// Read model as served to lookups
+// Read model of lookups
 
 const NO_PRODUCTION: ProductionSummary = { entriesCount: 0, totalGrams: 0, lastDeliveryAt: null };
 const NO_SAVINGS: SavingsSummary = {

@@ -14,7 +14,7 @@ import {
   VERSION_LENGTH,
 } from './read-model.ts';
 
-/** Days of deliveries read before the start of the window, in case the wall clock steps back. */
+/** Days before the start of the window whose deliveries are read, in case the wall clock steps back. */
 const KNOWN_DAYS = 31;
 /** Members per transaction, which holds the lock for 100 ms, or 350 ms if every column is computed. */
 const BATCH = 5_000;
@@ -71,7 +71,7 @@ function refreshAll(
   let refreshed = 0;
   let afterId = 0;
   for (;;) {
-    // Members are found without the lock, to let other writers continue, and checked again under the lock.
+    // The search for members takes no lock, so that other writers can continue. `refresh` checks them again.
     const members = listNext(afterId, batch);
     if (members.length === 0) return refreshed;
     db.transaction.immediate(() => {
@@ -97,7 +97,7 @@ function openColumns(db: Connection, zone: TimeZone) {
   } satisfies { readonly [column in ReadModelColumn]: (id: number, nowSeconds: number) => string };
 }
 
-/** @returns a function that refreshes a member's outdated columns; call it inside a transaction */
+/** @returns a function that refreshes the outdated columns of a member; call it inside a transaction */
 function openRefresh(db: Connection, { version, zone }: ReadModelFormat, nowSeconds: number) {
   const columns = openColumns(db, zone);
   const select = db.prepare<[number], StoredColumns>(
@@ -124,7 +124,7 @@ function openRefresh(db: Connection, { version, zone }: ReadModelFormat, nowSeco
   };
 }
 
-/** Longer than the 10 ms after which a waiting write of the server tries again. */
+/** Longer than the 10 ms after which a waiting write of the service tries again. */
 const PAUSE_MS = 11;
 
 export const letOthersWrite = (): void => {

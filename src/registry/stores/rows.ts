@@ -64,8 +64,8 @@ const READ = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED
   (property) => !KNOWN.includes(property),
 );
 export const LOOKUP_ROW = `m.id, ${selected('m', some(READ))}`;
-// The statement forces an index. Without statistics, the planner may choose the index on status, and scan every
-// active member.
+// The statement forces an index. Without statistics, the planner may choose the index on status, and scan
+// every active member.
 export const PERSON = 'members m INDEXED BY members_person';
 
 /** Row of a list of members as a tuple. The name of the cooperative comes from a cache. */

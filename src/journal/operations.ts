@@ -185,9 +185,11 @@ export function recordCreatedRows(
   { first, last }: IdRange,
 ): void {
   if (last < first) return;
-  db.run('INSERT INTO main.created_rows (entity, first_row, last_row, operation_id) VALUES (?, ?, ?, ?)', [
-    ...[entity, first, last, id],
-  ]);
+  const values = [entity, first, last, id];
+  db.run(
+    'INSERT INTO main.created_rows (entity, first_row, last_row, operation_id) VALUES (?, ?, ?, ?)',
+    values,
+  );
 }
 
 export const createdRows = (db: Connection, id: number): ReadonlyMap<ChangedEntity, IdRange> =>
@@ -205,15 +207,14 @@ export function recordFile(
   db: Connection,
   id: number,
   { fileName, sha256, map }: ImportRecord,
-  { unchanged, kept, removed }: ImportChanges,
+  changes: ImportChanges,
   { refusedRows, replaces }: { readonly refusedRows: number; readonly replaces: number | undefined },
 ): void {
+  const mapJson = map === null ? null : JSON.stringify(map);
   db.run(
     `INSERT INTO main.imported_files (operation_id, file_name, sha256, map, unchanged, kept, refused_rows,
-       removed, replaces) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      ...[id, fileName, sha256, map === null ? null : JSON.stringify(map), unchanged, kept, refusedRows],
-      ...[removed, replaces ?? null],
-    ],
+       removed, replaces)
+     VALUES (@id, @fileName, @sha256, @mapJson, @unchanged, @kept, @refusedRows, @removed, @replaces)`,
+    { ...changes, id, fileName, sha256, mapJson, refusedRows, replaces: replaces ?? null },
   );
 }

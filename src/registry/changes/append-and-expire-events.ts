@@ -16,6 +16,7 @@ export type EventAction = (typeof EVENT_ACTIONS)[number];
 
 export type EventType = `${EventEntity}.${EventAction}`;
 
+/** Types in the order of their codes in stored events, which never changes. */
 export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity) =>
   EVENT_ACTIONS.map((action): EventType => `${entity}.${action}`),
 );
@@ -59,13 +60,12 @@ export const EVENT_FIELDS: { readonly [entity in EventEntity]: readonly string[]
 };
 
 export const typeCode = (entity: EventEntity, action: EventAction): number =>
-  EVENT_ENTITIES.indexOf(entity) * EVENT_ACTIONS.length + EVENT_ACTIONS.indexOf(action);
+  EVENT_TYPES.indexOf(`${entity}.${action}`);
+
+export const typeOfCode = (code: number): EventType => EVENT_TYPES[code] as EventType;
 
 export const entityOfType = (code: number): EventEntity =>
   EVENT_ENTITIES[Math.floor(code / EVENT_ACTIONS.length)] as EventEntity;
-
-export const typeOfCode = (code: number): EventType =>
-  `${entityOfType(code)}.${EVENT_ACTIONS[code % EVENT_ACTIONS.length] as EventAction}`;
 
 /** Returns the bit mask of a field, or 0 for a field that events do not report. */
 export function fieldBit(entity: EventEntity, field: string): number {

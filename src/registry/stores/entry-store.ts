@@ -49,31 +49,15 @@ const HASH_CHARACTERS = 20;
 
 type DerivedKind = 'production' | 'savings';
 
+const OF_MEMBER = ['cooperative_code', 'member_code', 'identity_card'];
 /**
  * Columns whose values are hashed, in this order. Never change the columns: stored references contain these
  * hashes, so old files would be imported twice. `reference` is always empty, but existing hashes include it.
  * The member's name is not in the hash, because the next file may spell the name differently.
  */
 const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
-  production: [
-    'cooperative_code',
-    'member_code',
-    'identity_card',
-    'reference',
-    'delivered_at',
-    'kg',
-    'product',
-  ],
-  savings: [
-    'cooperative_code',
-    'member_code',
-    'identity_card',
-    'account_number',
-    'reference',
-    'kind',
-    'amount',
-    'transacted_at',
-  ],
+  production: [...OF_MEMBER, 'reference', 'delivered_at', 'kg', 'product'],
+  savings: [...OF_MEMBER, 'account_number', 'reference', 'kind', 'amount', 'transacted_at'],
 };
 
 /** True for kinds of files whose rows may lack a reference. */

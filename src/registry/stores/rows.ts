@@ -17,6 +17,9 @@ import { PAYMENT_FIELDS } from '../payments.ts';
 export const selected = (table: string, fields: readonly NamedField[]): string =>
   fields.map(({ column, property }) => `${table}.${column} AS ${property}`).join(', ');
 
+const only = (fields: readonly NamedField[], properties: readonly string[]): NamedField[] =>
+  fields.filter(({ property }) => properties.includes(property));
+
 /** Columns of the member `m` and the cooperative `c` that loans and payments show. */
 export const OWNER = `l.member_id AS memberId, iif(m.status = '${ERASED_STATUS}', NULL, m.identity_card)
   AS identityCard, m.full_name AS fullName, c.code AS cooperativeCode, c.name AS cooperativeName`;
@@ -29,10 +32,7 @@ export const LOAN_OWNER = `CROSS JOIN members m ON m.id = l.member_id
   CROSS JOIN cooperatives c ON c.id = l.cooperative_id`;
 
 /** Columns of the loan `l` that a lookup shows. */
-export const LOAN_HISTORY_ROW = `l.id, ${selected(
-  'l',
-  LOAN.filter(({ property }) => LOAN_HISTORY.some((name) => name === property)),
-)}`;
+export const LOAN_HISTORY_ROW = `l.id, ${selected('l', only(LOAN, LOAN_HISTORY))}`;
 
 export const PAYMENT_ROW = `SELECT p.id, ${OWNER}, ${selected('p', listFields(PAYMENT_FIELDS))},
   p.created_at AS createdAt, p.updated_at AS updatedAt`;
@@ -45,8 +45,6 @@ export const COOPERATIVE_ROW = `c.id, ${selected('c', listFields(COOPERATIVE_FIE
   c.created_at AS createdAt, c.updated_at AS updatedAt`;
 
 const MEMBER = listFields(MEMBER_FIELDS);
-const some = (properties: readonly string[]) =>
-  MEMBER.filter(({ property }) => properties.includes(property));
 
 /** Columns of a member `m`, without the code and name of the cooperative. */
 export const MEMBER_VALUES = `m.id, ${selected('m', MEMBER.filter(isGiven))},
@@ -63,14 +61,14 @@ const KNOWN: readonly string[] = ['identityCard', 'status'] satisfies readonly (
 const READ = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED].filter(
   (property) => !KNOWN.includes(property),
 );
-export const LOOKUP_ROW = `m.id, ${selected('m', some(READ))}`;
+export const LOOKUP_ROW = `m.id, ${selected('m', only(MEMBER, READ))}`;
 // The statement forces an index. Without statistics, the planner may choose the index on status, and scan
 // every active member.
 export const PERSON = 'members m INDEXED BY members_person';
 
 /** Row of a list of members as a tuple. The name of the cooperative comes from a cache. */
 export type ListedRow = readonly [id: number, json: string, cooperativeId: number, registrationDate: number];
-const TEXTS = LISTED_TEXTS.flatMap((each) => some([each])).map(
+const TEXTS = LISTED_TEXTS.flatMap((each) => only(MEMBER, [each])).map(
   ({ name, column }) => `'${name}', m.${column}`,
 );
 export const LISTED_ROW = `m.id, json_object('id', CAST(m.id AS TEXT), ${TEXTS.join(', ')}), m.cooperative_id,

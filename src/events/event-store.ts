@@ -71,8 +71,8 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
       return followers.add({ ...narrowed, after: page.lastSequence }, page, waitMs, whenLeft);
     },
     /**
-     * Finds the range of an import's events by one of them. The undo of an import has a separate range.
-     * @returns undefined for an event that neither an import nor the undo of an import caused
+     * Finds the range of events of the import, or of the undo of an import, that caused an event.
+     * @returns undefined for an event with a different cause
      */
     findImport({ actor }: RegistryEvent): ImportRange | undefined {
       const [kind, id] = actor.split(':');

@@ -30,7 +30,7 @@ export interface FeedPage {
   /** Id of the sequence. A new registry gets an epoch; a restore of a backup replaces the epoch. */
   readonly epoch: string;
   readonly events: readonly RegistryEvent[];
-  /** Sequence number up to which the feed has read events. Filters may have left out the last of them. */
+  /** Sequence number up to which events were read, including events that the filters left out. */
   readonly lastSequence: number;
 }
 

@@ -81,8 +81,7 @@ export const removedIds = (entity: ChangedEntity): string =>
   `SELECT row_id FROM temp.removed_rows WHERE entity = '${entity}'`;
 
 /**
- * Records every value of the rows of an entity that `noteRemoved` saved, so that an undo can restore the
- * rows.
+ * Records every value of the rows in `removedIds`, so that an undo can restore the rows.
  * @param from table in which the rows still exist
  */
 export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: string, by: Recording): void {

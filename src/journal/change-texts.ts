@@ -28,8 +28,6 @@ export function listedChangesSql(limit: number): string {
     FROM main.changes c WHERE c.id > ? AND c.id <= ? ORDER BY c.id LIMIT ${limit})`;
 }
 
-// Actors
-
 /**
  * Formats an actor for display: `key:7` → key 7.
  * @param actor null for a row that is older than the history

@@ -49,7 +49,7 @@ export interface ChangedRows {
   readonly removed: number;
 }
 
-/** Member affected by a correction, with former values. A new member has its present values. */
+/** Member affected by a correction. The values are those before the correction, except for a new member. */
 export interface NamedMember {
   readonly id: number;
   readonly cooperativeCode: string;

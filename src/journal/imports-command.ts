@@ -58,7 +58,7 @@ function describeUndoing(undoing: Undoing, result: Undone, stage: 'plan' | 'dry 
     : say('Import {id} is undone: {changes} (locked for {locked} s).', values);
 }
 
-/** Returns one line per listed blocker, the number of further blockers, and the operations to undo before. */
+/** Returns one line per listed blocker, the number of further blockers, and the operations to undo first. */
 function describeRefusal(
   log: Journal,
   { id, isCorrection }: Undoing,

@@ -327,7 +327,7 @@ export function findBlockers(
   const sql = blockersSql(db, operation, tables);
   const count = db.count(`(${sql})`);
   if (count === 0) return { count, blockers: [] };
-  // If a blocker is erased, no other reason matters.
+  // If one of the reasons is `erased`, no other reason matters.
   const rows = readBlockers(db, sql, `ORDER BY reason <> 'erased' LIMIT ${listed}`);
   const blockers = rows.map(({ kind, id, reason, actor }) => {
     const row = db.value<string>(`SELECT ${labelSql(kind, String(id))}`);

@@ -186,9 +186,9 @@ export type UndoResult =
       readonly count: number;
       /** The first blockers, up to the requested number. */
       readonly blockers: readonly UndoBlocker[];
-      /** Ids of the operations that must be undone before, newest first, including indirect blockers. */
+      /** Ids of the operations to undo beforehand, in descending order, including indirect blockers. */
       readonly first: readonly number[];
-      /** Set if no undo can remove a blocker: an erasure, or a row that no other import or correction wrote. */
+      /** Set if no undo removes a blocker: an erasure, or a row that no other import or correction wrote. */
       readonly obstacle: 'erased' | 'other' | null;
     };
 
@@ -237,7 +237,7 @@ function undo(db: Connection, id: number, listed: number, options: UndoOptions):
   return { outcome: 'undone', ...undoOperation(db, operation, tables, options), lockMs: 0 };
 }
 
-/** Finds the operations that must be undone before: the direct and indirect blockers of the undo. */
+/** Finds the operations to undo beforehand: the direct and indirect blockers of the undo. */
 function findFirst(db: Connection, refused: Operation) {
   const first = new Set<number>();
   let obstacle: 'erased' | 'other' | null = null;

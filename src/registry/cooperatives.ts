@@ -107,6 +107,6 @@ export interface CooperativeFilter {
   readonly sector?: Sector;
   /** Compared without regard to letter case. */
   readonly district?: string;
-  /** Beginnings of words in the name, all of which must match. */
+  /** Texts that must each be the beginning of a word in the name. */
   readonly search?: readonly string[];
 }

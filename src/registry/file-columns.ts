@@ -56,7 +56,7 @@ const ownerColumn = (name: string, field: Field, differences: Partial<FileColumn
   ...differences,
 });
 
-// The label of a code or reference does not name its entity, so these two columns need a different label.
+// The labels of codes and references do not name an entity, so these two columns have different labels.
 const COOPERATIVE = ownerColumn('cooperative_code', COOPERATIVE_FIELDS.code, {
   label: say('Code of the cooperative'),
 });

@@ -259,8 +259,6 @@ export function decideLoan(stored: LoanRecord, submitted: LoanInput, nowSeconds:
   return { ...submitted, memberId, status, approvedAt: isApproved ? nowSeconds : stored.approvedAt };
 }
 
-// Selection and order of the loan history
-
 /** Maximum number of loans in a loan history (docs/api.md#looking-up-a-person). */
 export const LOAN_HISTORY_LIMIT = 10;
 

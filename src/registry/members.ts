@@ -221,7 +221,7 @@ export const LOOKED_UP = [
   'mobile',
 ] as const satisfies readonly (keyof MemberValues)[];
 
-/** Fields of a person in lookups. Each value comes from the person's newest membership that has one. */
+/** Fields of a person in lookups. Each value comes from the newest membership in which it is not null. */
 export const CONSOLIDATED = ['gender', 'dateOfBirth', 'mobile'] as const satisfies readonly Text[];
 
 export interface MemberValues extends DecidedValues<typeof MEMBER_FIELDS> {}
@@ -244,7 +244,7 @@ export interface MemberFilter {
   readonly memberCode?: string;
   /** Telephone number in E.164 format. */
   readonly mobile?: string;
-  /** Beginnings of words in the name, all of which must match. */
+  /** Texts that must each be the beginning of a word in the name. */
   readonly search?: readonly string[];
 }
 
@@ -283,7 +283,7 @@ export interface Names {
  * Returns the names of a member. If the full name is null, first and last name form the full name. A full
  * name is never split into parts, because a guess would be wrong for names written surname first
  * (docs/api.md#members).
- * @returns undefined if the full name is null, and also the first or the last name
+ * @returns undefined if the full name and at least one of its parts are null
  */
 export function composeNames(
   fullName: string | null,

@@ -1,4 +1,4 @@
-/** Interfaces of the search by name. The optional module `search` implements them. */
+/** Interfaces of the search by name. The optional module `search` implements these interfaces. */
 
 import type { Storage } from '../sqlite/storage.ts';
 import type { Page } from '../values/errors.ts';

@@ -16,7 +16,7 @@ export type EventAction = (typeof EVENT_ACTIONS)[number];
 
 export type EventType = `${EventEntity}.${EventAction}`;
 
-/** Types in the order of their codes in stored events, which never changes. */
+/** The index of a type is its code in stored events, so the order of entities and actions never changes. */
 export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity) =>
   EVENT_ACTIONS.map((action): EventType => `${entity}.${action}`),
 );
@@ -98,9 +98,11 @@ const RETENTION_SECONDS = EVENT_RETENTION_DAYS * 24 * 60 * 60;
 /** Returns the latest epoch second whose events have expired. */
 const expiryOf = (nowSeconds: number): number => nowSeconds - RETENTION_SECONDS;
 
-/** Maximum number of expired events that a single write removes. More than one, so that the table shrinks. */
+/**
+ * Maximum number of expired events that a single write removes. A value above 1 shrinks an overlong table.
+ */
 const MOST_REMOVED_BY_WRITE = 4;
-/** Maximum number of expired events that an import or an undo removes; each may append many events. */
+/** Maximum number of expired events that one operation removes. It may have appended as many events. */
 const MOST_REMOVED_BY_SET = 100_000;
 
 /**

@@ -24,7 +24,7 @@ export const SHOWN_CHANGE = {
   values: `${shownValue('old')}, ${shownValue('new')}`,
 };
 
-/** Creation of a row: by the operation whose range of new ids includes the row, or with a key. */
+/** Creation of a row, by an operation or with a key. */
 export interface Origin {
   readonly at: number;
   readonly actor: Actor;

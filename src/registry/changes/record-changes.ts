@@ -1,6 +1,6 @@
 /**
- * Records changes of single rows in the transaction of the change. The history receives each changed value,
- * including personal data and former values; the event sequence receives one event.
+ * Records changes of single rows in the transaction of the change. The history gets each changed value,
+ * including personal data and former values. The event sequence gets one event.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -10,8 +10,8 @@ import { type ChangedRow, type EventSummary, openEventAppender } from './append-
 import { announcedEntity, type OwnedEntity, type RecordedEntity } from './tables.ts';
 
 /**
- * SQL of the id for a new row. The id is null, so that SQLite assigns the next id, unless the rows with the
- * highest ids were removed: removed ids are never reused.
+ * SQL of the id for a new row. Null lets SQLite assign the next id. If the row with the highest id was
+ * removed, the SQL returns the id after the removed id, because ids are never reused.
  */
 export const newIdSql = (table: string): string =>
   `(SELECT last_id + 1 FROM removed_ids

@@ -62,8 +62,6 @@ export const statusFilter = <T extends string>(field: Field & { readonly choices
   parse: (value: string) => parseChoice(value, field.choices),
 });
 
-// Values of a loan from a checked body
-
 /** Adds a fault if the end is before the start, and neither date has a fault. */
 function addEndFault(
   faults: FieldErrorList,
@@ -75,7 +73,9 @@ function addEndFault(
   if (message !== undefined) faults.add('loan_end_date', message);
 }
 
-/** Returns the values of a new loan from a checked body, and adds all faults at once. */
+/**
+ * Returns the values of a new loan from a checked body, and adds the faults that depend on several fields.
+ */
 function readNewLoan(body: Partial<LoanInput>, { faults, nowSeconds }: Decision): [values: LoanValues] {
   addEndFault(faults, body);
   return [decideNewLoan(body as LoanInput & { memberId: number }, nowSeconds)];

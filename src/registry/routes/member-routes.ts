@@ -62,7 +62,7 @@ export const MEMBER_ID: Parameter = {
   takesAnyByte: true,
 };
 
-/** @throws HttpError 400 for any other text, including a national ID (docs/api.md#routes) */
+/** @throws HttpError 400 if the path has no member id, for example a national ID (docs/api.md#routes) */
 export function readMemberId(request: Pick<ApiRequest, 'params'>): number {
   const id = parseId(request.params.id ?? '');
   if (id === undefined) throw badRequest('Expected a member id.');
@@ -161,8 +161,6 @@ function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | un
   const { id: ids, identity_card: identityCard, member_code: memberCode, mobile, status, search } = query;
   return onlyGiven({ ids, identityCard, cooperativeId, status, memberCode, mobile, search });
 }
-
-// Reads the values of a member from a checked body
 
 /** Returns the names in a body. If they form no full name, adds a fault under `full_name`. */
 function readNames(

@@ -33,8 +33,6 @@ import { SHOWN_PAYMENT } from '../shown-rows.ts';
 import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
 import { lendingFilters, statusFilter } from './loan-routes.ts';
 
-// Values of a payment from a checked body
-
 /**
  * Values in place of missing or invalid fields, so that the rules can check the remaining fields. The list of
  * faults already has the faults of these fields.

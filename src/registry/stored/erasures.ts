@@ -83,7 +83,7 @@ const withErasuresFile = <T>(file: string, use: (db: Connection) => T): T =>
   withDatabase(file, { create: true, schema: ERASURES_SCHEMA, waitMs: WAIT_MS.command }, use);
 
 /**
- * Adds erasures to a file of erasures; the first erasure creates the file.
+ * Adds erasures to a file of erasures. Creates the file if there is at least one erasure.
  * @returns true if erasures were added
  * @throws StorageError
  */
@@ -97,8 +97,8 @@ export function addToErasuresFile(file: string, erasures: Erasures): boolean {
 }
 
 /**
- * Adds the registry's erasures to its file of erasures, because a command may have been killed between the
- * two writes.
+ * Adds the registry's erasures to its file of erasures. An erasure may be missing there, because its command
+ * was killed between the writes to the registry and to the file.
  * @throws StorageError
  */
 export const keepErasures = (registry: Connection, databaseFile: string): boolean =>
@@ -112,7 +112,7 @@ export const ERASED_FIELD = 'erased';
 
 export const isErased = ({ status }: { readonly status: string }): boolean => status === ERASED_STATUS;
 
-// National IDs of erased persons are kept only as hashes with a key of this registry.
+// National IDs of erased persons are stored only as hashes with a key of the registry.
 
 /** Returns the HMAC-SHA-256 (RFC 2104) of a national ID. */
 export const hashIdentity = (secret: Buffer | KeyObject, identityCard: string): Buffer =>
@@ -134,7 +134,7 @@ export function openIdentityHash(db: Connection): (identityCard: string) => Buff
   return (identityCard) => hashIdentity(secret as Buffer, identityCard);
 }
 
-/** True if any person was erased. If not, an import can skip hashing every national ID. */
+/** True if any person was erased. If not, an import need not hash national IDs. */
 export const hasErasedPersons = (db: Connection): boolean => db.has('main.erased_persons');
 
 /** Returns the epoch second of the last erasure of the person with this national ID, or undefined. */

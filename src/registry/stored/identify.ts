@@ -59,7 +59,7 @@ export function personOf(db: Connection, identityCard: string, members: readonly
   return { identityCard, members, rows, numbers, mistaken };
 }
 
-/** SELECT that returns a row if the number `@number` now leads to a member outside the list `%`. */
+/** SELECT that returns a row if `@number` belongs to, or leads to, a member that is not in the list `%`. */
 const OF_ANOTHER = `SELECT 1 FROM main.members WHERE identity_card = @number AND id NOT IN (%)
   UNION ALL SELECT 1 FROM main.members m
   WHERE m.identity_card = (${redirectSql(REPLACED_NUMBERS, '@number')}) AND m.id NOT IN (%)`;
@@ -119,7 +119,7 @@ const selected = (kind: EntryKind, selection: EntrySelection): string =>
   `main.${tableOf(kind).table} e WHERE
     ${'memberId' in selection ? `e.id IN (${ownedIdsSql(kind, '@memberId')})` : BY_REFERENCE}`;
 
-/** Reads the selected entries in id order. */
+/** Reads entries in id order. */
 export function readEntries(db: Connection, kind: EntryKind, selection: EntrySelection): StoredRow[] {
   return db.rows<StoredRow>(
     `SELECT CAST(e.id AS TEXT) AS id, ${OWNER(memberSql(kind, 'e'))}, ${FIELDS[kind]}

@@ -188,7 +188,7 @@ const storedDataOn = (db: Connection) => ({
   },
   /** Lists members in id order, without erased members. */
   findMembers: (name: MemberName): readonly FoundMember[] => findMembers(db, name),
-  /** Returns those of the national IDs that a member has now. */
+  /** Filters national IDs: returns only those that a member has now. */
   listHeldNumbers: (identityCards: readonly string[]): readonly string[] =>
     db.values<string>(NUMBERS_IN_USE, [JSON.stringify(identityCards)]),
   /** @returns undefined if the member does not exist or is erased */

@@ -60,7 +60,7 @@ const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
   savings: [...OF_MEMBER, 'account_number', 'reference', 'kind', 'amount', 'transacted_at'],
 };
 
-/** True for kinds of files whose rows may lack a reference. */
+/** True for kinds of files whose rows need no reference. */
 export const hasDerivedReferences = (kind: ImportKind): kind is DerivedKind => kind in HASHED;
 
 /**

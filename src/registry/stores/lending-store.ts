@@ -85,8 +85,8 @@ function openLists<Row>(
   const isLike = `(@status IS NULL OR ${alias}.status = @status)
     AND (@reference IS NULL OR ${alias}.reference = @reference)
     AND (@since IS NULL OR ${alias}.updated_at >= @since)`;
-  // The condition reads the cooperative of the loan, which is also that of its payments, so that SQLite reads
-  // payments from their index only.
+  // A payment has the same cooperative as its loan. The condition reads the cooperative of the loan, so that
+  // SQLite reads payments from their index only.
   const isMatch = `(@owner IS NULL OR ${owner.id} = @owner) AND (@identityCard IS NULL OR ${IS_PERSON})
     AND ${isInGroupsSql('l.cooperative_id')} AND ${isLike}`;
   const open = (rows: string, bound: string) =>
@@ -228,7 +228,7 @@ export function openPayments(db: Connection, dependencies: StoreDependencies) {
         snapshot.read(() => list(filter, filter.loanId, request, visible)),
 
       /**
-       * @param decide returns the values for the loan as read in the transaction, or throws a RegistryError
+       * @param decide returns the values for the loan that the transaction has read, or throws a RegistryError
        * @throws RegistryError `invalid` if the paid amount would have too many digits
        */
       create: (

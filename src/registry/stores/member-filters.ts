@@ -20,7 +20,7 @@ const isOrAny = (column: string, parameter: string): string =>
   `(@${parameter} IS NULL OR m.${column} = @${parameter})`;
 const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
 
-/** Condition of all parameters on the members that the most selective filter finds. */
+/** SQL condition on the members `m` of all parameters. A null parameter selects all members. */
 const ALL_FILTERS = [
   isOrAny('member_code', 'memberCode'),
   isOrAny('mobile', 'mobile'),

@@ -38,7 +38,7 @@ const quote = (word: string): string => `"${word}"`;
 const anyOf = (words: readonly string[]): string =>
   words.length === 1 ? (words[0] as string) : `(${words.join(' OR ')})`;
 
-/** Status of nearly all members. To exclude all other statuses is faster than to read the rows with this. */
+/** Status of nearly all members. Reading all its rows takes longer than excluding all other statuses. */
 const MOST_COMMON: MemberStatus = 'active';
 const OTHERS = MEMBER_STATUSES.filter((status) => status !== MOST_COMMON);
 // NOT binds tighter than AND, so the exclusion applies to the last term only. The result is the same.
@@ -56,7 +56,7 @@ export const matchOfSpellings = (spellings: readonly (readonly string[])[]): str
 
 /**
  * Returns the result of an index query, or `nothing` if FTS5 refuses the query. FTS5 treats a word as a
- * phrase if a letter of it is newer than the Unicode tables of FTS5. This index does not support phrases.
+ * phrase if the word has a letter that FTS5's Unicode tables lack. This index does not support phrases.
  */
 export function orNothing<T>(find: () => T, nothing: T): T {
   try {
@@ -101,7 +101,9 @@ interface Indexing {
   readonly most?: number;
 }
 
-/** Indexes the marked members in small transactions, so that other writers wait for at most one of them. */
+/**
+ * Indexes the marked members in small transactions, so that other writers wait for at most one transaction.
+ */
 export function indexNames(db: Connection, { pause, batch = BATCH, most = Infinity }: Indexing): void {
   for (let i = 0; i < most && db.has('main.unindexed_names'); i += 1) {
     db.transaction.immediate(() => indexNext(db, batch));

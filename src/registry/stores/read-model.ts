@@ -96,7 +96,7 @@ export function packProduction(dated: DatedProduction): string {
     packExact(dated.totalGrams),
     dated.lastDeliveryAt,
   ];
-  // Each time is stored as the seconds since the previous time, because they mostly have fewer digits.
+  // Each time is stored as the difference from the previous time, which mostly has fewer digits.
   const flat = dated.expiring.flatMap(({ expiresAt, grams }, i) => [
     expiresAt - (dated.expiring[i - 1]?.expiresAt ?? 0),
     grams,
@@ -208,8 +208,6 @@ export function openFinancials(db: Connection, zone: TimeZone) {
     },
   };
 }
-
-// Read model of lookups
 
 const NO_PRODUCTION: ProductionSummary = { entriesCount: 0, totalGrams: 0, lastDeliveryAt: null };
 const NO_SAVINGS: SavingsSummary = {

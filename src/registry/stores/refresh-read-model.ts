@@ -28,7 +28,7 @@ interface RefreshOptions {
   readonly batch?: number;
 }
 
-/** SQL condition for members with a column that is stale or of a version other than `@version`. */
+/** SQL condition for members with a column that is stale or has a version other than `@version`. */
 export const IS_OUT_OF_DATE = READ_MODEL_COLUMNS.map(
   (column) => `substr(${column}, 1, ${VERSION_LENGTH}) <> @version`,
 ).join(' OR ');
@@ -45,8 +45,8 @@ export function refreshStale(db: Connection, format: ReadModelFormat, options: R
 }
 
 /**
- * Refreshes all columns that are stale or of another version, after an upgrade or a change of time zone.
- * Scans all members.
+ * Refreshes all columns that are stale or have a different version, after an upgrade or a change of time
+ * zone. Scans all members.
  * @returns the number of refreshed members
  */
 export function refreshOutOfDate(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
@@ -71,7 +71,7 @@ function refreshAll(
   let refreshed = 0;
   let afterId = 0;
   for (;;) {
-    // The search for members takes no lock, so that other writers can continue. `refresh` checks them again.
+    // The search takes no lock, so that other writers can continue. `refresh` checks each member again.
     const members = listNext(afterId, batch);
     if (members.length === 0) return refreshed;
     db.transaction.immediate(() => {

@@ -55,7 +55,7 @@ export const MEMBER_ROW = `${MEMBER_VALUES},
   (SELECT code FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeCode,
   (SELECT name FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeName`;
 
-/** Values that a lookup reads. It already knows the others, and each column costs time. */
+/** Values that a lookup reads. A lookup already knows the national ID and the status. */
 export type LookupRow = Omit<LookedUpMember, 'identityCard' | 'status'>;
 const KNOWN: readonly string[] = ['identityCard', 'status'] satisfies readonly (keyof LookedUpMember)[];
 const READ = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED].filter(
@@ -79,7 +79,7 @@ export const toListedMember = (
   cooperative: CooperativeSummary,
 ): ListedMember => ({ id, json, cooperative, registrationDate });
 
-// Cache of cooperatives, so that lookups do not query them. A registry has a few thousand cooperatives.
+// Cache of cooperatives for lookups. A registry has a few thousand cooperatives.
 
 export type CooperativeSummaries = ReturnType<typeof openCooperativeSummaries>;
 

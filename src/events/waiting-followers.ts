@@ -1,6 +1,6 @@
 /**
  * Followers that wait for the next event. After a commit, one query checks for new events on behalf of all
- * followers. All followers with the same position, types and cooperatives share one page.
+ * followers. Followers with equal requests share one page.
  */
 
 import type { Feed, FeedPage, NarrowedFeedRequest } from './feed.ts';

@@ -122,8 +122,8 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
   const onlyMember = `SELECT json_extract(o.options, '$.member') FROM main.operations o
     WHERE o.id = ${operation.id} AND o.kind = 'nid_replace'`;
   // Another membership has a number that the undo would restore. If the correction removed the member, or
-  // changed only one membership, the other membership may be of the same person. It then blocks the undo only
-  // if a later change has taken this number from a membership.
+  // changed only one membership, the other membership may be of the same person. If so, it blocks the undo
+  // only if a later change has taken this number from a membership.
   const heldByAnother = `SELECT 'members' AS kind, o.id, 'taken' AS reason, NULL AS actor
     FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
     WHERE ${restored} AND o.id NOT IN (${changed}) AND (c.new IS NOT NULL AND (${onlyMember}) IS NULL

@@ -179,7 +179,7 @@ export function decidePayment(
 export const TOO_MUCH_PAID =
   'What is paid on this loan would have more than 12 digits before the decimal point.';
 
-/** Maximum ratio of paid amount to loan amount. Even with interest, borrowers rarely pay more than twice. */
+/** Maximum ratio of paid amount to loan amount. Even with interest, borrowers rarely pay twice the amount. */
 export const MOST_TIMES_PAID = 3;
 
 /** Error message for a payment over HTTP that would exceed `MOST_TIMES_PAID`. An import only warns. */

@@ -98,11 +98,9 @@ const RETENTION_SECONDS = EVENT_RETENTION_DAYS * 24 * 60 * 60;
 /** Returns the latest epoch second whose events have expired. */
 const expiryOf = (nowSeconds: number): number => nowSeconds - RETENTION_SECONDS;
 
-/**
- * Maximum number of expired events that a single write removes. A value above 1 shrinks an overlong table.
- */
+/** Maximum number of expired events that a single write removes. A value above 1 shrinks a long table. */
 const MOST_REMOVED_BY_WRITE = 4;
-/** Maximum number of expired events that one operation removes. It may have appended as many events. */
+/** Maximum number of expired events that an import or an undo removes. Either may append many events. */
 const MOST_REMOVED_BY_SET = 100_000;
 
 /**

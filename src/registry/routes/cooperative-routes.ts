@@ -14,6 +14,8 @@ import {
 import { type Route, SHOWS_COOPERATIVES } from '../../http/declare/route.ts';
 import type { Clock } from '../../runtime/scheduler.ts';
 import type { TimeZone } from '../../values/date-time.ts';
+import type { Field } from '../../values/declared-fields.ts';
+import { kindOf } from '../../values/field-json.ts';
 import { anyOf, choiceOf, string } from '../../values/schema.ts';
 import { isSameIgnoringCase, parseChoice } from '../../values/text.ts';
 import {
@@ -37,6 +39,15 @@ export const DISTRICT_FILTER = {
   schema: string(),
   parse: (value: string) => value,
 };
+
+export const statusFilter = <T extends string>(
+  field: Field & { readonly choices: readonly T[] },
+  description: string,
+) => ({
+  description,
+  schema: kindOf(field).schema,
+  parse: (value: string) => parseChoice(value, field.choices),
+});
 
 // JSON texts by summary object. The store returns the same object until a cooperative changes.
 const summaryTexts = new WeakMap<CooperativeSummary, string>();

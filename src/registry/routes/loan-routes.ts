@@ -14,12 +14,12 @@ import {
 import { type Route, SHOWS_PERSONS } from '../../http/declare/route.ts';
 import type { Clock } from '../../runtime/scheduler.ts';
 import { parseDateTime, type TimeZone } from '../../values/date-time.ts';
-import { completeValues, type Field, onlyGiven } from '../../values/declared-fields.ts';
+import { completeValues, onlyGiven } from '../../values/declared-fields.ts';
 import type { FieldErrorList } from '../../values/errors.ts';
-import { kindOf } from '../../values/field-json.ts';
+
 import { parseIdentityCard } from '../../values/identity-card.ts';
 import { string } from '../../values/schema.ts';
-import { MAX_LENGTH, parseChoice, parseText } from '../../values/text.ts';
+import { MAX_LENGTH, parseText } from '../../values/text.ts';
 import {
   decideLoan,
   decideNewLoan,
@@ -31,7 +31,7 @@ import {
 } from '../loans.ts';
 import type { NarrowableStore } from '../registry-store.ts';
 import { IDENTITY_CARD_SCHEMA, SHOWN_LOAN } from '../shown-rows.ts';
-import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
+import { COOPERATIVE_FILTER, statusFilter } from './cooperative-routes.ts';
 
 // Filters shared by the lists of loans and payments
 
@@ -56,12 +56,6 @@ export const lendingFilters = (rows: string, zone: TimeZone) => ({
   ),
 });
 
-export const statusFilter = <T extends string>(field: Field & { readonly choices: readonly T[] }) => ({
-  description: 'Only those of this status.',
-  schema: kindOf(field).schema,
-  parse: (value: string) => parseChoice(value, field.choices),
-});
-
 /** Adds a fault if the end is before the start, and neither date has a fault. */
 function addEndFault(
   faults: FieldErrorList,
@@ -73,9 +67,7 @@ function addEndFault(
   if (message !== undefined) faults.add('loan_end_date', message);
 }
 
-/**
- * Returns the values of a new loan from a checked body, and adds the faults that depend on several fields.
- */
+/** Returns the values of a new loan from a checked body, and adds the faults of several fields together. */
 function readNewLoan(body: Partial<LoanInput>, { faults, nowSeconds }: Decision): [values: LoanValues] {
   addEndFault(faults, body);
   return [decideNewLoan(body as LoanInput & { memberId: number }, nowSeconds)];
@@ -129,7 +121,7 @@ export function loanRoutes(store: NarrowableStore, more: MoreRoutes, clock: Cloc
 
 const FILTERS = {
   member: idFilter('Only those of the member with this id.', 'Expected the id of a member.'),
-  status: statusFilter(LOAN_FIELDS.status),
+  status: statusFilter(LOAN_FIELDS.status, 'Only those of this status.'),
 };
 
 const CREATING = {

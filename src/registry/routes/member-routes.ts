@@ -32,17 +32,16 @@ import {
   type PageRequest,
   parseId,
 } from '../../values/errors.ts';
-import { kindOf, shownObject } from '../../values/field-json.ts';
+import { shownObject } from '../../values/field-json.ts';
 import { parseIdentityCard } from '../../values/identity-card.ts';
 import { string } from '../../values/schema.ts';
 import type { Serialize } from '../../values/serializer.ts';
 import { parseMobile } from '../../values/telephone.ts';
-import { MAX_LENGTH, parseChoice, parseText } from '../../values/text.ts';
+import { MAX_LENGTH, parseText } from '../../values/text.ts';
 import {
   composeNames,
   type ListedMember,
   MEMBER_FIELDS,
-  MEMBER_STATUSES,
   type Member,
   type MemberFilter,
   type MemberInput,
@@ -51,7 +50,12 @@ import {
 } from '../members.ts';
 import type { NarrowableStore } from '../registry-store.ts';
 import { IDENTITY_CARD_SCHEMA, SHOWN_LISTED_MEMBER, SHOWN_MEMBER } from '../shown-rows.ts';
-import { COOPERATIVE, COOPERATIVE_FILTER, serializeCooperativeSummary } from './cooperative-routes.ts';
+import {
+  COOPERATIVE,
+  COOPERATIVE_FILTER,
+  serializeCooperativeSummary,
+  statusFilter,
+} from './cooperative-routes.ts';
 import { lookUpManyRoute, lookUpRoute } from './lookup.ts';
 
 /** Path parameter of routes that accept only a member id. */
@@ -96,11 +100,7 @@ const FILTERS = {
     schema: IDENTITY_CARD_SCHEMA,
     parse: parseIdentityCard,
   },
-  status: {
-    description: 'Only members of this status.',
-    schema: kindOf(MEMBER_FIELDS.status).schema,
-    parse: (value: string) => parseChoice(value, MEMBER_STATUSES),
-  },
+  status: statusFilter(MEMBER_FIELDS.status, 'Only members of this status.'),
   member_code: {
     description: 'Only members with exactly this code, in any cooperative.',
     schema: string(),

@@ -30,8 +30,8 @@ import {
 } from '../payments.ts';
 import type { NarrowableStore, OwnedRows } from '../registry-store.ts';
 import { SHOWN_PAYMENT } from '../shown-rows.ts';
-import { COOPERATIVE_FILTER } from './cooperative-routes.ts';
-import { lendingFilters, statusFilter } from './loan-routes.ts';
+import { COOPERATIVE_FILTER, statusFilter } from './cooperative-routes.ts';
+import { lendingFilters } from './loan-routes.ts';
 
 /**
  * Values in place of missing or invalid fields, so that the rules can check the remaining fields. The list of
@@ -136,7 +136,7 @@ export function paymentRoutes(
 
 const FILTERS = {
   loan: idFilter('Only those of the loan with this id.', 'Expected the id of a loan.'),
-  status: statusFilter(PAYMENT_FIELDS.status),
+  status: statusFilter(PAYMENT_FIELDS.status, 'Only those of this status.'),
 };
 
 const CREATING = {

@@ -69,7 +69,7 @@ interface Selective {
 }
 
 /**
- * @param owner owner of a row, and SQL of its id
+ * @param owner noun for the owner of a row, and SQL of the owner's id
  * @returns a function that returns a page of rows, or throws RegistryError `invalid` if too many rows have
  *   changed since the moment in the filter
  */
@@ -228,7 +228,7 @@ export function openPayments(db: Connection, dependencies: StoreDependencies) {
         snapshot.read(() => list(filter, filter.loanId, request, visible)),
 
       /**
-       * @param decide returns the values for the loan that the transaction has read, or throws a RegistryError
+       * @param decide returns the values, decided with the loan in the transaction, or throws RegistryError
        * @throws RegistryError `invalid` if the paid amount would have too many digits
        */
       create: (

@@ -101,9 +101,7 @@ interface Indexing {
   readonly most?: number;
 }
 
-/**
- * Indexes the marked members in small transactions, so that other writers wait for at most one transaction.
- */
+/** Indexes the marked members in small transactions. Other writers wait for one transaction at most. */
 export function indexNames(db: Connection, { pause, batch = BATCH, most = Infinity }: Indexing): void {
   for (let i = 0; i < most && db.has('main.unindexed_names'); i += 1) {
     db.transaction.immediate(() => indexNext(db, batch));

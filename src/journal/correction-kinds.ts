@@ -4,19 +4,21 @@ import { FieldError } from '../values/errors.ts';
 import { mayContainIdentityCard } from '../values/identity-card.ts';
 import { parseText } from '../values/text.ts';
 
-export type CorrectionKind =
-  | 'nid_replace'
-  | 'nid_release'
-  | 'members_merge'
-  | 'members_move'
-  | 'members_transfer'
-  | 'cooperatives_merge'
-  | 'persons_deceased'
-  | 'duplicates_dismiss'
-  | 'duplicates_same_person'
-  | 'entries_remove'
-  | 'persons_erase'
-  | 'row_enter';
+const CORRECTION_KINDS = [
+  'nid_replace',
+  'nid_release',
+  'members_merge',
+  'members_move',
+  'members_transfer',
+  'cooperatives_merge',
+  'persons_deceased',
+  'duplicates_dismiss',
+  'duplicates_same_person',
+  'entries_remove',
+  'persons_erase',
+  'row_enter',
+] as const;
+export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
 
 export const MAX_REASON_LENGTH = 500;
 

@@ -17,7 +17,7 @@ import { addPrintOptions, configOf, openConfiguredStorage, type PrintOptions } f
 import { stopSignal, toListenError } from './terminal/signals.ts';
 import { say } from './values/message.ts';
 
-interface DeskOptions extends Omit<PrintOptions, 'port' | 'host' | 'open'> {
+interface DeskOptions extends Omit<PrintOptions, 'port' | 'host'> {
   readonly port?: number;
   readonly host?: string;
   readonly open?: true;
@@ -77,7 +77,7 @@ async function open(
   const program = process.argv[1] ?? '';
   const desk = { config, clock, storage, ledger, report: context.err, secret, program };
   try {
-    const server = await listen(context, options, (port) => openDesk(desk, port));
+    const server = await listen(context, options, desk);
     const stopped = stopSignal();
     const takeBack =
       owner === undefined
@@ -99,18 +99,14 @@ async function open(
  * Listens on the port of the option. Without the option, listens on `PORT` or, if that is in use, any free
  * port.
  */
-async function listen<T>(
-  context: CliContext,
-  { port }: DeskOptions,
-  on: (port: number) => Promise<T>,
-): Promise<T> {
+async function listen(context: CliContext, { port }: DeskOptions, desk: Parameters<typeof openDesk>[0]) {
   try {
-    return await on(port ?? PORT);
+    return await openDesk(desk, port ?? PORT);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE' && port === undefined) {
       tell(context, say('Port {port} is in use: the desk takes a free one.', { port: PORT }));
-      return await on(0);
+      return await openDesk(desk, 0);
     }
     throw toListenError(error, { host: '127.0.0.1', port: port ?? PORT, setting: '--port' });
   }

@@ -215,7 +215,9 @@ function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): 
   throw new CommandError(EXIT.refused, NO_KEY);
 }
 
-/** Maximum number of persons in the access record; with more persons, the record names all persons. */
+/**
+ * Maximum number of persons in an access record. An access to more persons is recorded as one to everybody.
+ */
 const MOST_NAMED = 1_000;
 
 async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {

@@ -143,7 +143,9 @@ interface ReadableFile {
 export interface RestoredLedger {
   /** Number of added accesses. */
   readonly added: number;
-  /** Origins of the chains that continue differently at the location and in the backup; both stay. */
+  /**
+   * Origins of the chains that continue differently at the location and in the backup. Both versions stay.
+   */
   readonly differing: readonly string[];
   /** Sentences on files that could not be read. */
   readonly faults: readonly string[];

@@ -50,7 +50,7 @@ export interface LedgerPart
   extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
   /**
    * Sequence of the last entry. In a closed file, `last` and `lastHash` are values of `ledger_part`. In an
-   * open file and in a file of 1.0.0, they are those of the last batch.
+   * open file and in a file of 1.0.0, both are values of the last batch.
    */
   readonly last: number;
   readonly lastHash: string;

@@ -137,7 +137,9 @@ interface OpenFile extends LedgerFile {
   fillsDisk: boolean;
   /** True while SQLite refuses to let the file grow (`limitGrowth`). */
   isHeldBack: boolean;
-  /** `PRAGMA data_version` when `head` was read; changes with each commit of another process. */
+  /**
+   * Value of `PRAGMA data_version` when `head` was read. Each commit of another process changes the pragma.
+   */
   seenVersion: unknown;
   /** Cached end of the chain; undefined after a failure. */
   head: Head | undefined;

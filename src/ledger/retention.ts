@@ -16,7 +16,7 @@ import { destroyMonthKeys, type MonthKey } from './month-keys.ts';
 export interface Retention {
   /** Epoch milliseconds. */
   readonly nowMs: number;
-  /** Accesses are kept for at least this number of days. */
+  /** Accesses are stored for at least this number of days. */
   readonly days: number;
   /** Names of old files that an operator has approved for removal although later months are missing. */
   readonly inspectedNames?: readonly string[];

@@ -13,7 +13,7 @@ import { toReceipts } from './receipts.ts';
 
 interface ServedLedgerOptions {
   readonly clock: { now(): number; monotonicMs(): number };
-  /** Accesses are kept for at least this number of days. */
+  /** Accesses are stored for at least this number of days. */
   readonly days: number;
   /** Logs a message for operators. */
   readonly note: (message: string) => void;

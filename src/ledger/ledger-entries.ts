@@ -167,6 +167,6 @@ const RETRY_AFTER_SECONDS = 2;
 export const unrecorded = (cause?: unknown): RegistryError =>
   new RegistryError(
     'unavailable',
-    'This reading cannot be recorded now, and personal data is not shown unrecorded. Try again.',
+    'This reading cannot be recorded now, so no personal data is shown. Try again.',
     { reason: 'ledger', retryAfterSeconds: RETRY_AFTER_SECONDS, cause },
   );

@@ -45,7 +45,7 @@ export const DECLARATIONS = {
   ),
   registry_refusals_total: counter('Requests refused with 401, 403, 429 or 503', 'status', 'reason'),
   registry_addresses_refused_often_total: counter(
-    'How often keys were refused 100 times in a minute from one address, which the log names',
+    'Times that one address reached 100 refusals of keys in a minute; the log names the address',
   ),
   registry_connections_closed_total: counter(
     'Connections refused or closed because too many were open, or too much was left unread',
@@ -69,7 +69,9 @@ export const DECLARATIONS = {
   registry_ledger_reserved_readings: gauge('Accesses, roughly, that still fit in the ledger on a full disk'),
   registry_exports_running: gauge('Exports over HTTP that are being written or sent'),
   registry_searches_waiting: gauge('Searches by name that run or wait'),
-  registry_ready: gauge('1 if the database and the access ledger answer and accept writes; else 0'),
+  registry_ready: gauge(
+    '1 if the database answers a read and the disk of the access ledger responds; else 0',
+  ),
   registry_rows: gauge('Rows of the registry, by table', 'table'),
   registry_files_bytes: gauge('Bytes of all databases of the registry, with their write-ahead logs'),
   registry_wal_bytes: gauge("Bytes of the write-ahead log of the registry's own database"),
@@ -95,7 +97,7 @@ export const DECLARATIONS = {
     'endpoint',
   ),
   registry_webhook_lag_events: gauge(
-    'Events that wait for the endpoint, including those that it will not receive',
+    'Events not yet handled for the endpoint, including those that will not be sent to it',
     'endpoint',
   ),
   registry_webhook_failures: gauge('Failed attempts to deliver the next message of the endpoint', 'endpoint'),

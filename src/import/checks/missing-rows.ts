@@ -102,7 +102,9 @@ function describeBlockers(id: number, count: number, blockers: readonly UndoBloc
   const listed = blockers.map(({ row, reason, actor }) => {
     const name = mayEchoCell(row) && row !== '' ? row : 'one';
     const by = actor?.replace(':', ' ') ?? 'somebody';
-    return reason === 'refers' ? `payment ${name} belongs to one` : `${name} was changed since, by ${by}`;
+    return reason === 'refers'
+      ? `payment ${name} belongs to one of these rows`
+      : `${name} was changed since, by ${by}`;
   });
   return (
     `Rows of import ${id} that this file no longer has cannot be removed: ` +

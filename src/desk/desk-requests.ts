@@ -6,6 +6,7 @@ import {
   createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
+  type OutgoingHttpHeaders,
   type Server,
   type ServerResponse,
 } from 'node:http';
@@ -16,15 +17,24 @@ import { accessByUser } from '../access/access-ledger.ts';
 import { namedRegistry } from '../runtime/config.ts';
 import { nowSeconds } from '../runtime/scheduler.ts';
 import { type Awaitable, RegistryError } from '../values/errors.ts';
-import { type Html, html } from '../values/html.ts';
+import { type Html, html, toDocument } from '../values/html.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import { findLanguage, type Language, onPage } from '../values/language.ts';
 import { type InPlaces, Message, say, type Text, type Values } from '../values/message.ts';
 import { type Around, layout } from './layout.ts';
 import { writingIn } from './localized-formats.ts';
 import { withCommands } from './parts.ts';
-import { goTo, readForm, send, sendDownload, sendPage, TooLarge } from './read-form.ts';
-import type { Continuation, DeskDependencies, Form, Page, Screen, Session, Visit } from './screen.ts';
+import { readForm, TooLarge } from './read-form.ts';
+import type {
+  Continuation,
+  DeskDependencies,
+  Download,
+  Form,
+  Page,
+  Screen,
+  Session,
+  Visit,
+} from './screen.ts';
 import { isSameSecret, Sessions } from './sessions.ts';
 
 // Pages without a session give the reason, and explain how to open the desk again (docs/desk.md#coming-back)
@@ -99,6 +109,68 @@ async function visiting<T>(
   } finally {
     for (const store of opened.reverse()) store.close();
   }
+}
+
+// Responses and their headers
+
+/** Content Security Policy. Pages may load files only from the desk, and send forms only to the desk. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'Cache-Control': 'no-store',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+} as const;
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  const length = { 'Content-Length': Buffer.byteLength(body) };
+  response.writeHead(status, { ...HEADERS, ...length, ...headers });
+  // node:http omits the body of a response to HEAD.
+  response.end(body);
+}
+
+const sendPage = (
+  response: ServerResponse,
+  status: number,
+  page: Html,
+  headers: OutgoingHttpHeaders = {},
+): void =>
+  send(response, status, toDocument(page), { 'Content-Type': 'text/html; charset=utf-8', ...headers });
+
+/** Redirects the browser after a form, to a GET. */
+const goTo = (response: ServerResponse, path: string, headers: OutgoingHttpHeaders = {}): void =>
+  send(response, 303, '', { Location: path, ...headers });
+
+/** Sends a file until the browser disconnects. @throws (as a rejection) errors of `parts` */
+async function sendDownload(response: ServerResponse, { fileName, type, parts }: Download): Promise<void> {
+  const name = `attachment; filename="${fileName}"`;
+  response.writeHead(200, { ...HEADERS, 'Content-Type': type, 'Content-Disposition': name });
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  for await (const part of parts) {
+    // Copied, because the producer of the parts may reuse the buffer.
+    if (!response.write(Buffer.from(part)))
+      await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
+    if (gone.signal.aborted) return;
+  }
+  response.end();
 }
 
 // Assets: style sheet, scripts and icon of the pages

@@ -1,9 +1,7 @@
-/** Reads submitted forms, and sends responses. */
+/** Reads submitted forms. */
 
-import { once } from 'node:events';
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { type Html, toDocument } from '../values/html.ts';
-import type { Download, Form, GivenFile } from './screen.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Form, GivenFile } from './screen.ts';
 
 const MAX_BYTES = 65_536;
 /** Limit of a form with files, which is read into memory. Scripts stream each file in a separate request. */
@@ -83,67 +81,4 @@ async function collect(request: IncomingMessage, most: number): Promise<Buffer<A
     else chunks.length = 0;
   }
   return bytes > most ? undefined : Buffer.concat(chunks);
-}
-
-/** Content Security Policy. Pages may load files only from the desk, and send forms only to the desk. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const HEADERS = {
-  'Content-Security-Policy': POLICY,
-  'Cache-Control': 'no-store',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-} as const;
-
-export function send(
-  response: ServerResponse,
-  status: number,
-  body: string | Buffer,
-  headers: OutgoingHttpHeaders = {},
-): void {
-  const length = { 'Content-Length': Buffer.byteLength(body) };
-  response.writeHead(status, { ...HEADERS, ...length, ...headers });
-  // node:http omits the body of a response to HEAD.
-  response.end(body);
-}
-
-export const sendPage = (
-  response: ServerResponse,
-  status: number,
-  page: Html,
-  headers: OutgoingHttpHeaders = {},
-): void =>
-  send(response, status, toDocument(page), { 'Content-Type': 'text/html; charset=utf-8', ...headers });
-
-/** Redirects the browser after a form, to a GET. */
-export const goTo = (response: ServerResponse, path: string, headers: OutgoingHttpHeaders = {}): void =>
-  send(response, 303, '', { Location: path, ...headers });
-
-/** Sends a file until the browser disconnects. @throws (as a rejection) errors of `parts` */
-export async function sendDownload(
-  response: ServerResponse,
-  { fileName, type, parts }: Download,
-): Promise<void> {
-  const name = `attachment; filename="${fileName}"`;
-  response.writeHead(200, { ...HEADERS, 'Content-Type': type, 'Content-Disposition': name });
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  for await (const part of parts) {
-    // Copied, because the producer of the parts may reuse the buffer.
-    if (!response.write(Buffer.from(part)))
-      await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
-    if (gone.signal.aborted) return;
-  }
-  response.end();
 }

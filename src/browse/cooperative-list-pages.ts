@@ -4,7 +4,7 @@ import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } fro
 import { type Column, table } from '../desk/parts.ts';
 import type { Screen, Visit } from '../desk/screen.ts';
 import { openRegistry } from '../open-registry.ts';
-import { entryActions } from '../people/pages/correction-pages.ts';
+import { entryActions } from '../people/pages/entry-pages.ts';
 import { type ListedMember, MEMBER_FIELDS, MEMBER_STATUSES, type MemberField } from '../registry/members.ts';
 import type { Search } from '../registry/name-search.ts';
 import { cooperativePath, findCooperative } from '../registry/pages/find-visited.ts';

@@ -6,7 +6,7 @@ import { atDesk } from '../../import/pages/findings.ts';
 import { parseMemberName } from '../../journal/named-member.ts';
 import { ENTRY_KINDS } from '../../registry/entries.ts';
 import { findVisited, personPath, showing } from '../../registry/pages/find-visited.ts';
-import { changeLink, enterLink, numberOf, textOf } from '../../registry/pages/stored-values.ts';
+import { numberOf, textOf } from '../../registry/pages/stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredPerson } from '../../registry/stored/stored-data-types.ts';
 import { formatDate } from '../../values/date-time.ts';
@@ -23,7 +23,6 @@ import {
   parseMemberCode,
   prepareCorrection,
 } from '../corrections/correction-store.ts';
-import type { RowEnd } from './entry-pages.ts';
 import { comparedMembers, proposeCorrection, withSubject } from './propose-correction.ts';
 
 const HEADINGS = {
@@ -36,7 +35,7 @@ const HEADINGS = {
 } as const satisfies { readonly [action: string]: Message };
 type Name = keyof typeof HEADINGS;
 
-/** Corrections that have a form on the page. An entry has a button for its removal beside the entry. */
+/** Corrections that have a form on the page. Each entry has a button for its removal (entry-pages.ts). */
 const FORMS = ['number', 'deceased', 'transfer', 'merge', 'erase'] as const satisfies readonly Name[];
 type FormName = (typeof FORMS)[number];
 
@@ -263,26 +262,3 @@ export const CORRECTING: { readonly [action in Name]: Action } = {
   }),
   erase: declared('erase', 'erasePerson', 'nid'),
 };
-
-/**
- * Renders the buttons of an entry: change, remove and, for a loan, record a payment.
- * @param person path of the person's page
- * @param list address of the page to return to after a change; by default, the person's page
- */
-export const entryActions =
-  (visit: Visit, person = personPath(visit), list?: string): RowEnd =>
-  (kind, row) => {
-    if (textOf(row, 'reference') === '') return false;
-    const remove = form(visit, {
-      path: person,
-      action: 'remove',
-      look: 'plain',
-      body: '',
-      hidden: { kind, cooperative: textOf(row, 'cooperative'), reference: textOf(row, 'reference') },
-      button: visit.say('Remove…'),
-    });
-    const id = textOf(row, 'id');
-    return html`<span class="screen">${changeLink(visit, person, kind, id, list)}${
-      kind === 'loans' && html` ${enterLink(visit, person, 'payments', id)}`
-    } ${kind !== 'payments' && remove}</span>`;
-  };

@@ -1,12 +1,14 @@
-/** Sections of a person's page: deliveries by month, loans with payments, and savings. */
+/** Sections of a person's page: deliveries, loans with payments, and savings, with buttons on the entries. */
 
 import { pageNumber, pages, rowsOf } from '../../desk/list.ts';
-import { fields, table } from '../../desk/parts.ts';
+import { fields, form, table } from '../../desk/parts.ts';
 import { bars } from '../../desk/plots.ts';
 import type { Visit } from '../../desk/screen.ts';
 import { personPath } from '../../registry/pages/find-visited.ts';
 import {
+  changeLink,
   type EnteredKind,
+  enterLink,
   nameOf,
   numberOf,
   referenceOf,
@@ -25,6 +27,29 @@ const SHOWN = 12;
 
 /** Renders the content at the end of a row, such as the buttons of the entry. */
 export type RowEnd = (kind: EnteredKind, row: StoredRow) => HtmlValue;
+
+/**
+ * Renders the buttons of an entry: change, remove and, for a loan, record a payment.
+ * @param person path of the person's page
+ * @param list address of the page to return to after a change; by default, the person's page
+ */
+export const entryActions =
+  (visit: Visit, person = personPath(visit), list?: string): RowEnd =>
+  (kind, row) => {
+    if (textOf(row, 'reference') === '') return false;
+    const remove = form(visit, {
+      path: person,
+      action: 'remove',
+      look: 'plain',
+      body: '',
+      hidden: { kind, cooperative: textOf(row, 'cooperative'), reference: textOf(row, 'reference') },
+      button: visit.say('Remove…'),
+    });
+    const id = textOf(row, 'id');
+    return html`<span class="screen">${changeLink(visit, person, kind, id, list)}${
+      kind === 'loans' && html` ${enterLink(visit, person, 'payments', id)}`
+    } ${kind !== 'payments' && remove}</span>`;
+  };
 
 /** Returns the months of the chart as `YYYY-MM`, oldest first. */
 function monthsUntil(today: string): string[] {

@@ -19,8 +19,8 @@ import type { Actor } from '../../sqlite/entity-store.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import { ROW_LISTS } from '../member-commands.ts';
-import { CORRECTING, correctionForms, entryActions } from './correction-pages.ts';
-import { deliveries, loans, savings } from './entry-pages.ts';
+import { CORRECTING, correctionForms } from './correction-pages.ts';
+import { deliveries, entryActions, loans, savings } from './entry-pages.ts';
 import { memberValues } from './member-values.ts';
 import { readersOf, readPerson } from './readers.ts';
 

@@ -13,7 +13,7 @@ export interface Subject {
   readonly identityCards?: readonly string[];
   /** Ids of the members that were shown. */
   readonly memberIds?: readonly number[];
-  /** All persons of some or all cooperatives, as the data was after an event. */
+  /** All persons of some or all cooperatives, with their data as of the event `asOfSequence`. */
   readonly all?: {
     readonly asOfSequence: number;
     /** Null for all cooperatives. */
@@ -39,11 +39,11 @@ export interface AccessRecord {
   /** `X-Purpose` and `X-End-User`: 1 to 200 printable characters, or null if missing. */
   readonly purpose: string | null;
   readonly endUser: string | null;
-  /** True for a page of a list, whose members are the subject. False for one member, and for an export. */
+  /** True for a page of a list; the subject is all members on the page. False for one member or an export. */
   readonly isPage?: boolean;
   /**
-   * True for a batch of lookups: one lookup for each national ID of the subject. The members of the subject
-   * are the results of all lookups together.
+   * True for a batch of lookups: one for each of the `identityCards` of the subject. Its `memberIds` are the
+   * members that all lookups together have found.
    */
   readonly isOfNumbers?: boolean;
   readonly subject: Subject;
@@ -53,11 +53,11 @@ export interface AccessLedger {
   /**
    * Records several accesses at once.
    * @returns the receipt of each access, `{sequence}-{hexadecimal digits}`, once all records are on disk
-   * @throws RegistryError `unavailable` with the reason `ledger` (as a rejection) if recording fails; the
-   *   data must not be shown then
+   * @throws RegistryError `unavailable` with the reason `ledger` (as a rejection) if recording fails; in
+   *   that case, the data must not be shown
    */
   record(readings: readonly AccessRecord[]): Promise<readonly string[]>;
-  /** False while the disk does not respond, so that nothing can be recorded. */
+  /** False while nothing can be recorded, because the disk does not respond. */
   isRecording(): boolean;
   /** State of a service's ledger, for metrics. */
   state?(): LedgerState;
@@ -72,7 +72,7 @@ export interface LedgerState {
   readonly reservedAccesses: number | undefined;
 }
 
-/** @param user name for the ledger */
+/** @param user name that the ledger records */
 export const accessByUser = (
   clock: Clock,
   user: string,

@@ -23,7 +23,7 @@ export interface KeyUse {
    * `refused`: refused requests of the last day.
    */
   readonly kind: 'admitted' | 'deprecated' | 'refused';
-  /** Deprecated feature, such as `GET /api/v1/things, parameter old`, or reason of the refusals, or empty. */
+  /** Deprecated feature, such as `GET /api/v1/things, parameter old`; reason for `refused`; or empty. */
   readonly name: string;
   readonly requests: number;
   /** Epoch seconds of the last request. */
@@ -213,14 +213,13 @@ function openReads({ selectOne, selectAll, selectPrefixes }: Statements) {
 
 interface CachedKey {
   readonly key: ApiKey;
-  /** End of the secret's validity. */
+  /** Epoch seconds from which the secret is invalid; null before a rotation. */
   readonly endsAt: number | null;
 }
 
 /**
- * Returns a cache of keys by the hash of a secret. Commits of other connections, which SQLite's data version
- * shows, and changes on this connection clear the cache. Entries do not expire by age, because the next
- * request after a key is disabled must already be refused.
+ * Returns a cache of keys by the hash of a secret. Every change clears the cache, because a disabled key must
+ * be refused from the next request on. SQLite's data version reveals changes by other connections.
  */
 function openCache({ dataVersion }: Statements, scheduler: Scheduler) {
   const keys = new Map<string, CachedKey>();
@@ -361,8 +360,8 @@ export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeys
 }
 
 /**
- * @param use `serve`, for a service, and `issue`, to add a key, create a missing file; `manage`, for all
- *   other purposes, requires the file
+ * @param use `serve` (for a service) and `issue` (to add a key) create a missing file; `manage` (for all
+ *   other purposes) requires an existing file
  * @throws StorageError
  */
 export const openKeys = (storage: Storage, use: StorageUse): ApiKeyStore =>

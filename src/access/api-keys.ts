@@ -41,7 +41,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Permissions of each scope, as the documents show them. */
+/** Permissions of each scope, in the words of the documentation. */
 export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
   'cooperatives:read': 'reads cooperatives',
   'cooperatives:write': 'creates and changes cooperatives',
@@ -154,7 +154,7 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** Reasons to refuse a request of a key, as the log, metrics and `keys` name them, with their meanings. */
+/** Reasons for refusals, by their names in the log, metrics and `keys`, with their meanings. */
 export const REFUSALS = {
   missing_key: 'the request has no `Authorization: Bearer` header',
   malformed_header: 'no key follows `Bearer`, or the key contains spaces',
@@ -188,7 +188,7 @@ const UNIT_SECONDS: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600
 const LONGEST_OVERLAP_DAYS = 90;
 
 /**
- * Parses the time for which an old secret stays valid after a new one: `90s`, `30m`, `24h` or `7d`.
+ * Parses the time for which an old secret stays valid after a rotation: `90s`, `30m`, `24h` or `7d`.
  * @returns seconds
  */
 export function parseOverlap(text: string): number | FieldError {

@@ -43,9 +43,9 @@ export interface Decision extends KeyUsage {
 
 /**
  * Decides on the requests of a key by a sliding-window log: the times of admitted requests, in one ring
- * buffer that doubles when full. No window `(t − w, t]` ever contains more than n admitted requests, and a
- * request is refused only if its window already contains n (docs/api.md#rate-limits). A cursor marks the
- * oldest time of each window. Each cursor passes each time once, so a decision costs O(1) amortised.
+ * buffer that doubles when full. No window `(t − w, t]` ever contains more admitted requests than its limit,
+ * and no request within the limits is refused (docs/api.md#rate-limits). A cursor marks the oldest time of
+ * each window. Each cursor passes each time once, so a decision costs O(1) amortised.
  *
  * Times are whole milliseconds of a monotonic clock, and must not decrease from call to call.
  */
@@ -109,7 +109,7 @@ export class SlidingWindowLog {
     this.times = grown;
   }
 
-  /** Returns the milliseconds until the window contains at most `most` times; 0 if this is already so. */
+  /** Returns the milliseconds until the window contains at most `most` times; 0 if it already does. */
   private waitMs(start: number, most: number, windowMs: number, nowMs: number): number {
     if (this.admitted - start <= most) return 0;
     return this.timeAt(this.admitted - most - 1) + windowMs - nowMs;

@@ -32,7 +32,7 @@ export interface Registry {
   /** Sends a request without a socket, as from a client on this machine. */
   readonly request: Request;
   /**
-   * Resolves with an error if a write fails so that the state of the disk is in doubt. The registry then
+   * Resolves with an error if a failed write leaves the state of the disk in doubt. The registry then
    * refuses writes and is not ready. Close the registry, check the disk, run `check`, and open the registry
    * again.
    */
@@ -66,7 +66,7 @@ export interface RegistryOptions {
 }
 
 /**
- * Opens a registry. Only files of the database are changed, and registries in one process share no state.
+ * Opens a registry. Changes only the files of this registry. Registries in one process share no state.
  * @throws ConfigError with all invalid options; StorageError if a file cannot be used
  */
 export function openRegistry(options: RegistryOptions): Registry {
@@ -96,7 +96,7 @@ function toConfig(options: RegistryOptions): Config {
         PUBLIC_URL: sound.publicUrl,
         TRUSTED_PROXIES: sound.trustedProxies?.join(','),
         TIME_ZONE_OFFSET: sound.timeZoneOffset,
-        // Only the command serves metrics.
+        // Only the command `serve` serves metrics.
         METRICS: undefined,
         ACCESS_LEDGER: sound.accessLedger === true ? 'on' : 'off',
         ACCESS_LEDGER_DAYS: undefined,

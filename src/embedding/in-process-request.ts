@@ -15,8 +15,8 @@ export interface Answer {
   /** Headers by lower-case name. */
   readonly headers: IncomingHttpHeaders;
   /**
-   * Parsed JSON; undefined without content. If the media type is not JSON, for example of an export, a
-   * Readable of bytes, which the caller must read or destroy.
+   * Parsed JSON; undefined without content. For another media type, such as that of an export, a Readable of
+   * bytes, which the caller must read or destroy.
    */
   readonly body: unknown;
 }
@@ -25,7 +25,7 @@ export interface Answer {
  * Sends a request, and resolves with the response, whatever its status.
  * @param path path and query
  * @param body value to send as JSON
- * @throws (as a rejection) Error for an invalid request, such as a path with a space, and if the registry is
+ * @throws (as a rejection) Error for an invalid request, such as a path with a space, or if the registry is
  *   closed before the response
  */
 export type Request = (

@@ -142,7 +142,7 @@ function parseChanges(
 
 // Warnings about values that are allowed but useless, because requests would be refused or return nothing
 
-/** Scopes that have no effect on a key for lookups only. */
+/** Scopes that have no effect on a lookup-only key. */
 const CLOSED_TO_LOOKUPS: readonly Scope[] = [
   'members:write',
   'loans:read',
@@ -198,7 +198,7 @@ export type KeyOperations = ReturnType<typeof createKeys>;
 /**
  * Returns operations on keys. Each operation throws a RegistryError: `invalid` with the invalid fields, or
  * `not_found` for an unknown id.
- * @param openKeys opens the store, and may create its file: `create` calls it only after all checks
+ * @param openKeys opens the store, and may create its file; so `create` calls it only after all checks
  * @param now epoch seconds
  */
 export function createKeys(openKeys: () => ApiKeyStore, now: number, zone: TimeZone) {

@@ -61,7 +61,7 @@ export class Statement<Params extends unknown[], Row> {
   private readonly compile: () => Database.Statement;
   private compiled: Database.Statement | undefined;
 
-  /** @param compile if it throws, the next run calls it again */
+  /** @param compile called on the first run, and again on the next run if it throws */
   constructor(compile: () => Database.Statement) {
     this.compile = compile;
   }
@@ -94,7 +94,7 @@ export class Statement<Params extends unknown[], Row> {
 export class Transactions {
   private readonly raw: Database.Database;
   private readonly statements = new Map<string, Database.Statement>();
-  /** Error of a failed rollback to the savepoint. The rest of the transaction must not be committed. */
+  /** Error of a failed rollback to the savepoint, after which the transaction must not be committed. */
   private fault: unknown;
 
   constructor(raw: Database.Database) {
@@ -126,7 +126,7 @@ export class Transactions {
     return this.finish(work);
   }
 
-  /** Runs a part of a transaction. @throws errors of the work; the caller must then undo everything */
+  /** Runs a part of a transaction. @throws errors of the work; the caller must then undo the transaction */
   part<T>(work: () => T): T {
     return refusePromise(work());
   }
@@ -187,7 +187,7 @@ export class Transactions {
     try {
       this.run('ROLLBACK');
     } catch {
-      // The original error matters more. SQLite refuses to begin a transaction while this one is open.
+      // The original error matters more. While this transaction is open, SQLite refuses to begin another one.
     }
   }
 }
@@ -202,7 +202,7 @@ type Parameters = readonly unknown[] | { readonly [name: string]: unknown };
 
 export interface PreparedStatement {
   readonly sql: string;
-  /** Why the statement reads few rows; undefined if it has no sort, aggregate, OFFSET or scan. */
+  /** Reason why the statement reads few rows; undefined if it has no sort, aggregate, OFFSET or scan. */
   readonly bound: string | undefined;
 }
 
@@ -228,7 +228,7 @@ export class Connection {
     this.transaction = new Transactions(raw);
   }
 
-  /** @param bound why the statement reads few rows; required if it sorts, aggregates, skips or scans */
+  /** @param bound reason why the statement reads few rows; required for a sort, aggregate, OFFSET or scan */
   prepare<Params extends unknown[], Row = unknown>(sql: string, bound?: string): Statement<Params, Row> {
     const planned = this.planned(sql, bound);
     return new Statement(() => this.raw.prepare(planned));

@@ -1,6 +1,6 @@
 /**
  * Takes and copies snapshots of a registry's databases. A snapshot is an open read transaction, so the copy
- * contains the state after one commit, neither waits for writers nor blocks them, and never starts again
+ * contains the state after one commit, neither waits for writers nor blocks them, and never has to restart
  * (docs/decisions/0020-backup.md).
  */
 import { existsSync } from 'node:fs';
@@ -68,7 +68,7 @@ export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]
 
 /**
  * Copies a snapshot to a new file without a write-ahead log, and syncs the file to disk.
- * @param onProgress receives the copied part, from 0 to 1
+ * @param onProgress receives the copied fraction, from 0 to 1
  */
 export async function copySnapshot(
   db: Connection,

@@ -66,7 +66,7 @@ export const LOAN_COUNTS = countedTable('loans');
 export const PAYMENT_COUNTS = countedTable('payments');
 export const COUNTED_TABLES: readonly CountedTable[] = [MEMBER_COUNTS, LOAN_COUNTS, PAYMENT_COUNTS];
 
-/** Counts the rows of a table without paged lists. Updates of rows never change the count. */
+/** Declares the row count of a table that has no paged lists. Updates of rows never change the count. */
 const sizeOf = (rows: string, table: string): Totals => ({
   table,
   rows,
@@ -90,7 +90,7 @@ export function sizeSql(counts: Totals): string {
   return `SELECT coalesce(sum(rows), 0) FROM (${currentSql(counts, isListed)})`;
 }
 
-/** Reason for `prepare` why statements with `activeMembersSql` read few rows. */
+/** Reason, for `prepare`, why statements with `activeMembersSql` read few rows. */
 export const FEW_BLOCKS = `one row per ${LARGE_BLOCK} ids of a cooperative`;
 
 /** SQL of the number of active members of a cooperative. @param cooperative SQL of the id */
@@ -123,7 +123,7 @@ export const COUNT_CHECKS: readonly CountCheck[] = COUNTS.map((counts) => ({
   sql: wrongSumSql(counts),
 }));
 
-/** Adds rows to totals and counts that lack these rows: no trigger ran, or the batch is not full yet. */
+/** Adds the rows of an incomplete batch to totals and counts, and rows for which no trigger ran. */
 export function addNewRows(db: Connection, table: string): void {
   const first = db.value<number>(`SELECT ${nextSql(table)}`);
   const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);

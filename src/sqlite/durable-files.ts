@@ -84,7 +84,7 @@ export async function copyPrivately(source: string, target: string, signal?: Abo
   }
 }
 
-/** @returns descriptor of an empty file on the registry's disk, which no other process can open */
+/** @returns descriptor of an empty, unlinked file on the registry's disk; no other process can open it */
 export function openSpoolAt(databaseFile: string): number {
   const path = `${databaseFile}${SPOOL_INFIX}${randomUUID()}`;
   const descriptor = openPrivateFile(path);

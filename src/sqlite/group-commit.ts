@@ -161,8 +161,8 @@ export class GroupCommit {
         settle = run((job) => this.runInSavepoint(job));
       }
     } catch (error) {
-      // If the database is busy or the disk is full, nothing was committed. After another error of COMMIT, it
-      // is unclear what is on disk.
+      // If the database is busy or the disk is full, nothing was committed. After any other error of COMMIT,
+      // it is unclear what is on disk.
       if (isBusy(error)) this.retryLater(jobs, error);
       else if (isDiskFull(error)) rejectAll(jobs, diskFull(error));
       else if (progress.stage === 'commit' && !isConstraint(error)) this.fail(jobs, error);
@@ -230,7 +230,7 @@ export class ReadSnapshot {
     this.versionStatement = db.prepare<[], { data_version: number }>('PRAGMA data_version');
   }
 
-  /** Registers a function that invalidates cached rows. Called after another connection has committed. */
+  /** Registers a function that invalidates cached rows after a commit of another connection. */
   onOutsideCommit(invalidate: () => void): void {
     this.invalidators.push(invalidate);
   }

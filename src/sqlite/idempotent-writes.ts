@@ -23,7 +23,7 @@ export interface SavedResponse extends StoredResponse {
   readonly requestHash: string;
 }
 
-/** Response to save in the transaction that creates a row, so that a crash never loses the response only. */
+/** Response to save in the transaction that creates a row, so that a crash never loses only the response. */
 export interface ResponseToSave<Created> {
   /** API key of the request. A key never gets the saved response to another key. */
   readonly keyId: number;

@@ -1,6 +1,6 @@
 /**
  * Time zone (docs/operating.md#time-zone) and identity of a registry. The zone is stored with the totals,
- * because their months depend on the zone. `renewTotals` writes the zone when a registry is created or moved.
+ * because their months depend on the zone. `renewTotals` writes the zone when it is set or changed.
  */
 
 import { hash } from 'node:crypto';

@@ -85,7 +85,8 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
 
 /**
  * True if a path names a file of the registry (docs/operating.md#files) or a file in its folders, in any
- * spelling and through symbolic links. The file need not exist yet. No other code may write to such a file.
+ * spelling and through symbolic links. The file need not exist yet. Commands must not write their output to
+ * such a file.
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap(({ pathAt }) => pathsOf(pathAt(databaseFile)));
@@ -110,7 +111,7 @@ export const withSideFiles = (file: string): string[] => [
   ...SIDE_SUFFIXES.map((suffix) => file + suffix),
 ];
 
-/** Returns the canonical path of a file in its folder, and the path of the file to which it may link. */
+/** Returns two paths of a file: with symbolic links resolved only in its folder, and in the entire path. */
 function pathsOf(path: string): string[] {
   const absolute = resolve(path);
   const nameInFolder = join(realPathOf(dirname(absolute)), basename(absolute));

@@ -57,7 +57,7 @@ const dayNumbers = new Map<string, number | undefined>();
 
 /** Returns the number of days from 1970-01-01 to a `YYYY-MM-DD`, or undefined for an invalid date. */
 function dayNumber(text: string): number | undefined {
-  // Other texts are not dates, and would fill the cache.
+  // A text of another length is not a date, and would fill the cache.
   if (text.length !== DATE_LENGTH) return undefined;
   let day = dayNumbers.get(text);
   if (day !== undefined || dayNumbers.has(text)) return day;

@@ -1,7 +1,7 @@
 /**
  * Declarations of fields. The declaration of a field determines its type, its column in files, its handling
- * in bodies, responses, schemas, history and events, and its treatment in merges and erasures. Only the table
- * column needs a migration (CONTRIBUTING.md#add-a-field).
+ * in bodies, responses, schemas, history and events, and its treatment in merges and erasures. In
+ * addition, the column of the table needs a migration (CONTRIBUTING.md#add-a-field).
  */
 
 import { parseDate } from './date-time.ts';
@@ -49,7 +49,7 @@ export type ValueKind =
   | { readonly kind: 'instant' | 'past_instant' }
   /** Amount in minor units or grams. */
   | { readonly kind: 'decimal'; readonly decimal: DecimalKind }
-  /** Id of another row. Files contain no ids, but identifiers for people, such as codes. */
+  /** Id of another row. Instead of ids, files contain identifiers that people use, such as codes. */
   | { readonly kind: 'reference' };
 
 /** Groups of personal data. The ledger records which groups an access showed. */

@@ -1,7 +1,6 @@
 /**
  * JSON Schema 2020-12 with the TypeScript type of the described values. Each function builds a plain object
- * for OpenAPI; the type exists only at compile time. No value is validated with these schemas: the parsers of
- * fields do that.
+ * for OpenAPI; the type exists only at compile time. The schemas validate no values; parsers of fields do.
  */
 
 import type { Deprecation } from './declared-fields.ts';

@@ -1,6 +1,6 @@
 /**
- * Words of a search by name (docs/api.md#search), and the words and numbers that a typo turns into each
- * other. A word of a search matches the beginning of a word in a name.
+ * Words of a search by name (docs/api.md#search), and words and numbers that differ by a typo. A word of a
+ * search matches the beginning of a word in a name.
  */
 import { FieldError } from './errors.ts';
 import { say } from './message.ts';
@@ -26,7 +26,7 @@ interface SplitWords {
   readonly short: readonly string[];
 }
 
-/** Separates words that are too short for a search, such as initials. Does nothing without longer words. */
+/** Separates words that are too short for a search, such as initials. Does nothing if all are short. */
 export function splitShortWords(text: string): SplitWords {
   const words = wordsOf(text);
   const long = words.filter((word) => !isShort(word));

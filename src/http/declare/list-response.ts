@@ -13,7 +13,7 @@ const DEFAULT_PAGE_SIZE = 50;
 /** Maximum of `page_size`. Larger values are reduced to the maximum (docs/api.md#lists). */
 const MAX_PAGE_SIZE = 200;
 
-/** Page number. Other texts become NaN, for which a list answers 404 after the checks of all parameters. */
+/** Page number. A text other than digits becomes NaN, which gives 404 once all parameters are checked. */
 const page: QueryParameter<number> = {
   description: 'Number of the page, from 1.',
   schema: integer({ minimum: 1, default: 1 }),

@@ -65,7 +65,7 @@ export function readTagged(request: Pick<ApiRequest, 'incoming'>, current: Repre
 /**
  * Reads If-Match (RFC 9110, section 13.1.1).
  * @param toTag returns the tag of a stored row
- * @returns a function that throws HttpError 412 if the header does not contain the tag of a row
+ * @returns a function of a row that throws HttpError 412 if the header does not contain the row's tag
  * @throws HttpError 400 for a malformed header
  */
 export function readIfMatch<T>(

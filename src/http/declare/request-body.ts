@@ -284,7 +284,7 @@ function ofNew(field: NamedField): BodyField {
 
 function ofUpdate(field: NamedField): BodyField {
   const { name, initial, isFixed } = field;
-  // May be omitted, because a client may send back the response to GET, which lacks the field.
+  // May be omitted, because a client may send back the response to GET, which may lack the field.
   if (isFixed === true)
     return { ...kindOf({ ...field, description: 'Cannot be changed.' }), name, presence: 'default' };
   return { ...kindOf(field), name, presence: initial === undefined ? presenceOf(field) : 'default' };

@@ -195,7 +195,7 @@ export const getRoute = <Stored>(
 
 /** Context in which a body is converted to the values to store. */
 export interface Decision {
-  /** List to which the conversion adds faults of several values together, or of the stored row. */
+  /** List to which the conversion adds faults of the stored row, or of a combination of values. */
   readonly faults: FieldErrorList;
   /** Epoch seconds. */
   readonly nowSeconds: number;
@@ -209,7 +209,7 @@ interface Creating extends Pick<Creation<unknown>, 'showsOnlyItsRequest'> {
 
 /**
  * @param toNew converts a checked body, from which invalid fields are missing, to the arguments of the store;
- *   adds faults of values that are invalid together
+ *   adds the faults of invalid combinations of values
  */
 export const createRoute = <
   Stored extends { readonly id: number },

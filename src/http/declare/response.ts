@@ -117,7 +117,7 @@ export const REALM = 'Bearer realm="cooperative-registry"';
 
 const refusals = new Map<string, ApiResponse>();
 
-/** Returns status 403 for a key that lacks a scope, with all required scopes (RFC 6750, section 3). */
+/** Refuses a key that lacks a scope: status 403, naming all required scopes (RFC 6750, section 3). */
 export function refuseWithout(...scopes: readonly Scope[]): ApiResponse {
   const needed = scopes.join(' ');
   let refused = refusals.get(needed);

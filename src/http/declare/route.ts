@@ -95,8 +95,8 @@ export interface Creation<Created> {
   /** Composes the response. May run inside the transaction, so the response must depend on this row only. */
   respond(created: Created, request: Pick<ApiRequest, 'params'>): ApiResponse;
   /**
-   * True, or a function of the body that returns true, if a response 201 shows only personal data from the
-   * request. Such a response is not recorded as an access (docs/ledger.md#recorded-data).
+   * True, or a function of the body that returns true, if a response 201 shows no personal data beyond that
+   * of the request. Such a response is not recorded as an access (docs/ledger.md#recorded-data).
    */
   readonly showsOnlyItsRequest?: boolean | ((body: unknown) => boolean) | undefined;
   /**
@@ -141,7 +141,7 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly createsPart?: true;
   readonly responses: { readonly [status: number]: SuccessResponse };
   /**
-   * Returns the number of requests as which this request counts in the limits of the key. Without this
+   * Returns the number of requests for which this request counts in the limits of the key. Without this
    * function, a request counts as one, and is limited before its body is read.
    */
   readonly countRequests?: (body: unknown) => number;
@@ -238,7 +238,7 @@ export class ApiRequest<Query extends QueryParameters = QueryParameters> {
   params: { readonly [name: string]: string } = NO_PARAMS;
   /** Undefined until the middleware has found the key, and on public routes. */
   caller: ApiKey | undefined;
-  /** Parsed query; empty until the handler's turn. */
+  /** Parsed query; still empty when the middleware runs. */
   query: ParsedQuery<Query> = {};
   /** Parsed JSON, for routes that have a body. */
   body: unknown;
@@ -331,7 +331,7 @@ function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unkn
 /** Removes the prefix, unless a proxy has already removed it (docs/operating.md#behind-a-prefix). */
 function withoutPrefix(path: string, prefix: string): string {
   if (prefix !== '' && path === prefix) return '/';
-  // If the prefix is /api, the path /api/v1/… contains no prefix.
+  // A path /api/v1/… has no prefix, even if the prefix is /api.
   if (prefix === '' || !path.startsWith(`${prefix}/`) || path.startsWith(API_ROOT)) return path;
   return path.slice(prefix.length);
 }

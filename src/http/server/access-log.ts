@@ -76,7 +76,7 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
       const { reason, cause, isAborted } = entry;
       // Logging each refusal would cost as much as the refusal itself.
       if (reason === 'overloaded') return count('overloaded: requests refused with 503');
-      // Only the cause needs escaping: request IDs are validated, and the program itself has the other texts.
+      // Only the cause needs escaping: request IDs are validated, and the program defines all other texts.
       const more =
         (reason === undefined ? '' : `,"reason":"${reason}"`) +
         (cause === undefined ? '' : `,"cause":${JSON.stringify(redact(cause))}`) +

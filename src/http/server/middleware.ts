@@ -71,7 +71,7 @@ function readBearerToken(header: string | undefined): string | ApiResponse {
   return rest.length > 0 ? WITH_SPACES : token;
 }
 
-/** Last seconds of a secret, in which responses have X-Key-Expires (docs/keys.md#change-disable-rotate). */
+/** Seconds before a secret ends; responses then have X-Key-Expires (docs/keys.md#change-disable-rotate). */
 const ANNOUNCED_SECONDS = 7 * DAY_SECONDS;
 
 function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middleware {
@@ -161,7 +161,7 @@ export class RefusedAddresses {
 
 // Scopes (docs/api.md#authentication)
 
-/** Returns status 403 if the key lacks a scope of the route. */
+/** Refuses a request with status 403 if the key lacks a scope of the route. */
 function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
   if (route === undefined || typeof route.access === 'string') return undefined;
   const scopes = scopesOf(route);
@@ -173,9 +173,9 @@ function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /**
- * Returns a function that counts a number of requests in the hourly and the daily window. If the number is
- * above what is left, nothing is counted and the refusal has status 429. If the number is above the limits
- * themselves, one request is counted and the refusal has status 400.
+ * Returns a function that counts a number of requests in the hourly and the daily window. A number above the
+ * remaining quota is refused with status 429 and not counted. A number above a limit itself is refused with
+ * status 400 and counted as one request.
  */
 export function limitRate(limiter: RateLimiter, clock: Clock) {
   return ({ caller, headers }: ApiRequest, count: number): ApiResponse | undefined => {
@@ -214,7 +214,7 @@ const usageOf = (name: string, { remaining, resetMs }: WindowUsage): string =>
 function addUsage(headers: Headers, limits: RateLimits, { hour, day }: Decision, nowMs: number): void {
   headers['RateLimit-Policy'] = policyOf(limits);
   headers.RateLimit = `${usageOf('hour', hour)}, ${usageOf('day', day)}`;
-  // The window with fewer requests left. If both windows have as many left, the longer window.
+  // The window with fewer requests left. If both windows have equally many left, the longer window.
   const tightest = hour.remaining < day.remaining ? hour : day;
   headers['X-RateLimit-Limit'] = String(tightest.limit);
   headers['X-RateLimit-Remaining'] = String(tightest.remaining);

@@ -7,7 +7,7 @@ import { type ApiResponse, refusal } from '../declare/response.ts';
 import type { ApiRequest } from '../declare/route.ts';
 
 // Detects an overload by the delay of the event loop, because arriving requests wait as long as this delay
-// (docs/decisions/0031-overload.md). The class sets no timers.
+// (docs/decisions/0031-overload.md). The class `Overload` sets no timers.
 
 /** Milliseconds between samples of the event loop. */
 export const SAMPLE_MS = 20;
@@ -22,7 +22,7 @@ const LEAST_SAMPLES = 3;
  * response is sent at the end of the iteration, so a client waits at most about twice this time.
  */
 const ADMITTING_MS = 50;
-/** Number of requests that each iteration admits even later, in case the process was suspended. */
+/** Requests that each iteration admits even after `ADMITTING_MS`, in case the process was suspended. */
 const LEAST_ADMITTED = 24;
 /** Milliseconds without a refusal after which an overload ends. Must be longer than `HELD_MS`. */
 const CALM_MS = 3_500;
@@ -62,7 +62,7 @@ export class Overload {
     if (nowMs - this.lateSinceMs < INTERVAL_MS || this.samples < LEAST_SAMPLES) return false;
     this.lateSinceMs = undefined;
     this.samples = 0;
-    // Lets the overload last, although the first refusal may come only after several iterations.
+    // Counts as a refusal. Otherwise the overload would end before its first refusal, some iterations later.
     this.refusedMs = nowMs;
     return true;
   }
@@ -93,7 +93,7 @@ const OVERLOADED = refusal(
   'overloaded',
 );
 
-/** Milliseconds of a hold. Less than Retry-After, so that a client that obeys the header does not wait. */
+/** Milliseconds of a hold. Less than Retry-After, so that it never delays a client that obeys the header. */
 const HELD_MS = 2_900;
 
 /** Refuses nothing before `start` is called. */
@@ -152,8 +152,8 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
       // A request that was sent during the hold is refused again.
       const isOld = released.delete(socket);
       if (!isOld && !overload.refuses(request.startMs)) return undefined;
-      // Two kinds of connections are not held: a connection that ends with this response, and the connection
-      // of a proxy, because further clients use it.
+      // Three kinds of connections are not held: a connection whose hold has just ended, a connection that
+      // ends with this response, and the connection of a proxy, because other clients share it.
       if (!isOld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
       return OVERLOADED;
     },

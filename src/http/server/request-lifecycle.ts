@@ -91,7 +91,7 @@ function respond(request: ApiRequest, { router, middleware, limit, create }: Sta
   const ambiguity = refuseAmbiguous(request.incoming);
   if (ambiguity !== undefined) return ambiguity;
 
-  // 3. Path, 404, and method, 405
+  // 3. Path: 404; method: 405
   const match = router(request.path);
   if (match === undefined) return NOT_FOUND;
   request.template = match.template;
@@ -190,7 +190,7 @@ const LEGAL_SEGMENT = /^[A-Za-z0-9_.-]+$/;
 
 type Router = (path: string) => Match | undefined;
 
-/** @throws Error if two routes have equal method and path, or name a parameter at one place differently */
+/** @throws Error for two routes with equal method and path, or with different parameters in one place */
 export function createRouter(routes: readonly Route[]): Router {
   const root = newNode();
   for (const route of routes) addRoute(root, route);
@@ -296,7 +296,7 @@ interface DeprecatedFeature {
   /** Name for clients and operators, such as `GET /api/v1/things, parameter old`. */
   readonly name: string;
   readonly deprecation: Deprecation;
-  /** Returns true for a request that uses the feature. Every request uses the fields of responses. */
+  /** Returns true for a request that uses the feature. Always true for a field of the response. */
   readonly isUsedBy: (request: Pick<ApiRequest, 'search' | 'body'>) => boolean;
 }
 

@@ -29,7 +29,7 @@ interface SenderDependencies {
   readonly clock: Clock;
   /** True if connections should end after their current response. */
   readonly isDraining: () => boolean;
-  /** Without a recording, accesses to personal data are not recorded. */
+  /** Undefined if accesses to personal data are not recorded. */
   readonly recording?: Recording | undefined;
 }
 
@@ -96,7 +96,7 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
     let subject: Subject | undefined;
     try {
       subject = subjectOf(request, response);
-      // Not a Buffer: node:http sends a string and the headers in one write, but a Buffer in another write.
+      // Not a Buffer: node:http sends a string in one write with the headers, but a Buffer in a second write.
       text = toText(response.body);
     } catch (error) {
       log.unexpected(request.id, error);
@@ -189,7 +189,7 @@ function addLength(headers: Headers, text: string): 'utf8' | 'latin1' {
   return bytes === text.length ? 'latin1' : 'utf8';
 }
 
-/** Milliseconds after which a connection ends on which a client still sends a refused body. */
+/** Milliseconds after which a connection is closed if the client is still sending a refused body. */
 const DRAIN_MS = 1_000;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Server of node:http: limits on slow clients, refusals of what is not HTTP, orderly shutdown. The program
- * opens the server in compose.ts.
+ * Server of node:http: limits on slow clients, refusal of bytes that are not HTTP, orderly shutdown. The
+ * program opens the server in compose.ts.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -30,7 +30,7 @@ import { EXPECTS_CONTINUE } from './request-lifecycle.ts';
 /** Timeouts after which a slow client is disconnected. */
 export interface ServerTimeouts {
   readonly headersMs: number;
-  /** From the first byte of a request to the end of its body. request-body.ts limits the body separately. */
+  /** From the first byte of a request to the end of its body. request-body.ts limits the time of the body. */
   readonly requestMs: number;
   /** Time without progress during a request: no byte in either direction, or an unread response. */
   readonly idleMs: number;
@@ -106,7 +106,7 @@ export function serveInProcess(options: ConnectionOptions) {
   };
 }
 
-/** Returns both ends of a connection within the process. The end of the server has properties of a socket. */
+/** Returns both ends of a connection within the process. The server's end has the properties of a socket. */
 function pair(): { readonly client: Duplex; readonly socket: Duplex } {
   const [client, end] = duplexPair();
   let bytesRead = 0;
@@ -179,7 +179,7 @@ function openServer(options: ConnectionOptions) {
   return { server, connections, serve };
 }
 
-/** Closes the connections that were unused for longest, and those whose clients leave most bytes unread. */
+/** Closes the connections that were unused longest, and those whose clients left the most bytes unread. */
 function makeRoom(connections: Connections, most: number, log: ConnectionLog): void {
   const all = [...connections.values()];
   if (all.length > most) {
@@ -298,7 +298,7 @@ type SocketWithHandle = Duplex & {
   parser?: { onIncoming: (incoming: IncomingMessage, keepsAlive: boolean) => number } | null;
 };
 
-/** Maximum number of pipelined requests that wait for earlier responses. The last one ends the connection. */
+/** Maximum number of waiting pipelined requests. The response to the last one ends the connection. */
 const MAX_PIPELINED = 32;
 /** Return value after which the parser skips the rest of the packet, and refuses later bytes as not HTTP. */
 const STOP_PARSING = 2;
@@ -316,7 +316,7 @@ export class Connection {
   private isRefused = false;
   /** Number of requests that wait for earlier responses. */
   private waiting = 0;
-  /** True after further requests have arrived while the maximum number waited. */
+  /** True after a further request has arrived while the maximum number of requests was waiting. */
   private isStopped = false;
   private movedBytes = -1;
   /** Monotonic time in ms at which `dropIfIdle` last saw progress. */
@@ -331,7 +331,7 @@ export class Connection {
   }
 
   /**
-   * Stops Node's parser while the maximum number of requests waits. A packet can contain hundreds of
+   * Stops Node's parser while the maximum number of requests is waiting. A packet can contain hundreds of
    * requests, for which node:http uses 2 MB until the client has taken the first response. Node has no
    * setting for this.
    */
@@ -395,8 +395,8 @@ export class Connection {
   }
 
   /**
-   * Answers all requests of the connection, and then ends it with a refusal. If the unreadable bytes are in
-   * the body of a request, the refusal is the response to this request.
+   * Answers all requests of the connection, and then ends it with a refusal of unreadable bytes. If these
+   * bytes are in the body of a request, the refusal is the response to this request.
    */
   refuse(refusal: HttpError): void {
     // Further bytes are unreadable too.
@@ -437,7 +437,7 @@ export class Connection {
     if (!this.hasBegun && this.socket.bytesRead === 0) this.socket.destroy();
   }
 
-  /** True if no request is being read, handled or answered. */
+  /** True if all requests so far have been answered. The headers of another request may be arriving. */
   get isUnused(): boolean {
     return this.last === undefined || this.last.outgoing.closed;
   }
@@ -496,7 +496,7 @@ const TURN_MOST = 400;
 
 /**
  * Waits until no other service is checking or taking the port. A listening socket with an abstract name marks
- * the turn, because such a name belongs to the network of the port, and disappears with the process.
+ * the turn, because such a name is in the network namespace of the port, and disappears with the process.
  * @returns a function that ends the turn
  * @throws (as rejection) the system's error after two seconds
  */

@@ -15,7 +15,7 @@ export function trimmedCell(cells: readonly string[], place: number): string {
 }
 
 /**
- * Returns the unwrapped text of a cell; empty without a value.
+ * Returns the unwrapped text of a cell; empty if the cell has no value.
  * @param place -1 if the file lacks the column
  */
 export function valueIn(cells: readonly string[], place: number): string {

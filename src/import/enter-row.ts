@@ -64,7 +64,7 @@ export async function enterRow(
 /**
  * Returns the changes that the row would make, with a fingerprint for the confirmation. If the row has no
  * `paid_until`, the end of an opening balance is the time of the import. The fingerprint omits this end,
- * because the time is another at the confirmation.
+ * because the time is later at the confirmation.
  * @returns undefined if the row has faults
  */
 function planOf({ checked, findings }: FileCheck, kind: ImportKind, values: ReadonlyMap<string, string>) {

@@ -14,7 +14,7 @@ import type { MapProposal } from './reading/propose-map.ts';
 export interface ImportFile {
   readonly kind: ImportKind;
   readonly path: string;
-  /** Name by which users know the file, if the name in `path` is another. */
+  /** Name by which users know the file, if it differs from the name in `path`. */
   readonly name?: string | undefined;
   /** A typed row, which is imported instead of the file at `path`. */
   readonly entered?: RecordSource;
@@ -25,7 +25,7 @@ export const nameOf = ({ name, path }: Pick<ImportFile, 'path' | 'name'>): strin
   hideIdentityCards(name ?? basename(path));
 
 /**
- * Only an `imported` file was written.
+ * Outcome for a file. Only an `imported` file was written to the registry.
  * - `accepted`: the file could be imported, but was only checked, or the user did not confirm its changes
  * - `refused`: the file has faults
  * - `stopped`: the user has not confirmed the warnings

@@ -3,7 +3,7 @@ import type { Text } from '../values/message.ts';
 
 /**
  * Kinds of warnings (docs/import-reference.md#warnings). A file with a warning that `stops` is imported only
- * after the user has confirmed it.
+ * after the user has confirmed the warning.
  */
 export const WARNINGS = {
   ended_status: { stops: true },

@@ -55,7 +55,7 @@ export function createExampleCheck(
 
 type Translate = (text: Text) => string;
 
-/** Number of rows whose cells have formats. A typed national ID stays a text only in a cell of texts. */
+/** Number of rows whose cells have formats. A typed national ID stays text only in a text cell. */
 const FORMATTED_ROWS = 500;
 /** Row indexes of the headings and of the fictitious row. An introduction is above them. */
 const [HEADINGS, EXAMPLE] = [1, 2];
@@ -160,7 +160,7 @@ function sheetOfColumns(kind: ImportKind, translate: Translate): WriteSheet {
   };
 }
 
-/** @param language language of the headings and choices; an import needs no map for any language */
+/** @param language language of the headings and choices; an import reads every language without a map */
 export async function templateOf(kind: ImportKind, language: Language): Promise<Uint8Array> {
   const { writeXlsx } = await import('hucre/xlsx');
   const translate = (text: Text) => inLanguage(text, language);

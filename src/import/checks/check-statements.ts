@@ -5,7 +5,7 @@ export interface Check {
   readonly column: string;
   /** SELECT of the line and message of each faulty row. */
   readonly sql: string;
-  /** Column without which a file is not checked. */
+  /** Column that the check needs. The check is skipped for a file without the column. */
   readonly onlyWith?: string;
 }
 

@@ -2,7 +2,7 @@
 
 import { countTypos } from '../../values/search-words-and-typos.ts';
 
-/** Maximum size of a family with one phone, or with one name and date of birth. */
+/** Maximum number of people with one phone, or one name and date of birth. Larger groups are skipped. */
 export const CROWD = 20;
 
 type Comparison = 'same' | 'near' | 'different' | undefined;
@@ -37,7 +37,7 @@ export function isMistyped(one: MemberOfFile, other: MemberOfFile): boolean {
 
 // Comparison of names, which ignores case, accents and apostrophes
 
-/** Matches names without accents, which are most names. */
+/** Matches names without accents, the usual case. */
 const ASCII = /^[\x20-\x7e]*$/;
 const MARKS = /\p{M}+/gu;
 const APOSTROPHES = /['’ʼ`]/g;
@@ -50,7 +50,7 @@ export const lettersOf = (text: string): string[] => text.match(LETTERS) ?? [];
 /** Returns the words of a name, including initials and numbers, in lower case without accents. */
 export const wordsOf = (name: string): string[] => fold(name).replace(APOSTROPHES, '').match(WORD) ?? [];
 
-/** Returns a key that is equal for names with the same words. For a name without words, returns the name. */
+/** Returns a key that is equal for names with the same words in any order; the name if it has no words. */
 export const nameKeyOf = (name: string): string => wordsOf(name).sort().join(' ') || name;
 
 /** True if two names have a word of at least two letters in common. Ignores case and accents. */

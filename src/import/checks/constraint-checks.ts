@@ -27,7 +27,7 @@ const OPENING_BALANCE: Check = {
 const KNOWN_MEMBER = 'k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code';
 const IS_MEMBER_UNKNOWN = `p.cooperative_id IS NOT NULL AND p.member_id IS NULL
   AND p.line NOT IN (SELECT line FROM staging.erased_rows)`;
-/** Checks of an entry's member. The code of a member who is named only by national ID is already set. */
+/** Checks of an entry's member. `addMemberCodes` has added the codes of members named only by national ID. */
 const MEMBER: readonly Check[] = [
   unknown(
     'member_code',
@@ -144,7 +144,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
 const ALL_END_IN_ZERO =
   'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. ' +
   'Format the column as text and enter them again, or import them with --accept-trailing-zero.';
-/** Minimum number of national IDs for this check. Fewer national IDs may all end in 0 by chance. */
+/** Minimum number of national IDs for the check below. Fewer national IDs may all end in 0 by chance. */
 const TRAILING_ZERO_ROWS = 20;
 
 /**
@@ -175,7 +175,7 @@ const WITH_MEMBER = `${STAGED}
 const byReference = (table: string): string =>
   `(SELECT t.id FROM main.${table} t WHERE t.cooperative_id = c.id AND t.reference = r.reference)`;
 
-/** SELECTs of the stored rows that each row updates or refers to: a row of `resolved_references`. */
+/** SELECTs for `resolved_references`: ids of the stored rows that each staged row updates or refers to. */
 export const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
   cooperatives: `SELECT r.line, (SELECT id FROM main.cooperatives WHERE code = r.code), NULL, NULL, NULL, NULL
     FROM staging.rows r`,

@@ -46,14 +46,14 @@ const isEqual = (kind: ImportKind, values: readonly string[], row: string): stri
 
 /**
  * Matches rows without a reference with stored entries. A row that was imported before is already resolved by
- * its derived reference. Undoes this if the stored entry belongs to another member.
+ * its derived reference. If the stored entry belongs to another member, the row becomes unresolved again.
  */
 export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   const entries = ENTRIES[kind];
   db.exec('DELETE FROM staging.entries_of_others; DELETE FROM staging.unmatched');
   if (entries === undefined || hasDerived !== true) return;
   stageUnmatched(db, kind, entries);
-  // Each original file is matched separately: corrected rejects must not match its accepted rows.
+  // Rows are matched by origin: corrected rejects must not match the accepted rows of their original files.
   const origins = db.values<string>('SELECT DISTINCT origin FROM staging.unmatched');
   for (const origin of origins) {
     stageTakenEntries(db, kind, origin);
@@ -61,7 +61,7 @@ export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   }
 }
 
-/** Stages the rows whose derived reference is not stored for their member, but whose values are. */
+/** Unresolves rows with another member's entry. Stages unresolved rows whose member has equal entries. */
 function stageUnmatched(db: Connection, kind: ImportKind, { owner, values, member }: Entries): void {
   const { table } = TARGETS[kind];
   db.exec(`INSERT INTO staging.entries_of_others (line)
@@ -82,7 +82,7 @@ const EQUAL = 'owner, first, second, third';
 const place = (order: string): string =>
   `row_number() OVER (PARTITION BY ${EQUAL} ORDER BY ${order}) AS place`;
 
-/** Matches each row of an original file with one equal entry that no other row matches. */
+/** Matches each row of an origin with one equal entry that no other row matches. */
 function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries, origin: string): void {
   db.run(
     `UPDATE staging.resolved_references AS p SET id = found.id FROM (
@@ -101,7 +101,7 @@ function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries,
   );
 }
 
-/** SQL expression for the last id in the range of taken entries that may include the entry `t`; 0 if none. */
+/** SQL expression for the end of the last range of taken ids that begins at or before `t.id`; 0 if none. */
 const LAST_TAKEN = `coalesce((SELECT last_row FROM staging.taken_entries WHERE first_row <= t.id
   ORDER BY first_row DESC LIMIT 1), 0)`;
 

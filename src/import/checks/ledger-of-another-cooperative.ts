@@ -1,7 +1,7 @@
 /**
  * Detects a ledger that is imported for the wrong cooperative (docs/import-reference.md#warnings). Member
- * codes do not show this, because most cooperatives number their members 1, 2, 3. Rows that neither add nor
- * change an entry are not examined.
+ * codes do not reveal the mistake, because most cooperatives number their members 1, 2, 3. Rows that neither
+ * add nor change an entry are not examined.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';
@@ -74,12 +74,15 @@ const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperati
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
-/** SELECT of cooperatives with other names in the file for at least half, and three, of the named members. */
+/**
+ * SELECT of cooperatives for which the file has other names than the registry: for at least half, and at
+ * least three, of the named members.
+ */
 const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
 
-/** SQL expression for the other cooperative that uses most of the file's names for the same member codes. */
+/** SQL expression for the other cooperative where most of the differing names have the same member codes. */
 const NAMED_ELSEWHERE = `(WITH x AS MATERIALIZED (SELECT o.member_code, n.name FROM staging.names n
     CROSS JOIN main.members o ON o.id = n.member_id
     WHERE n.cooperative_id = s.cooperative_id AND n.differs LIMIT ${SAMPLED})
@@ -107,8 +110,8 @@ export const otherNameSql = ({ kind }: FileScope): string | undefined =>
     : undefined;
 
 /**
- * Stages a warning if at least half, and three, of the people in the file are not members of its cooperative,
- * but of one other. Their rows have faults, so this must be called before refused rows are removed.
+ * Stages a warning if at least half, and at least three, of the people in the file are members of one other
+ * cooperative instead. Their rows have faults, so this must be called before refused rows are removed.
  */
 export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
   if (!isLedger(kind) || !columns.has('identity_card')) return;
@@ -147,7 +150,7 @@ function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
   return `SELECT line, ${same} FROM staging.resolved_references p WHERE ${IS_WRITTEN}`;
 }
 
-/** SQL condition for a loan by start date, because cooperatives number their loans differently. */
+/** SQL condition that matches a loan by start date, because cooperatives number their loans differently. */
 const LOAN_OF_DAY = 't.loan_start_date IS r.loan_start_date';
 
 /**

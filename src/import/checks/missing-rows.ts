@@ -29,7 +29,7 @@ const REMOVED =
 /** Maximum number of rows named in the message that refuses a replacement. */
 const LISTED = 3;
 
-/** Returns a SELECT of the ids of rows that an import created, or an earlier import that it replaced. */
+/** Returns a SELECT of the ids of rows created by an import, or by an earlier import that it replaced. */
 const rowsOf = (id: number, entity: ChangedEntity): string => `WITH RECURSIVE versions (id) AS (SELECT ${id}
     UNION SELECT f.replaces FROM versions v CROSS JOIN main.imported_files f ON f.operation_id = v.id
     WHERE f.replaces IS NOT NULL)
@@ -83,7 +83,7 @@ function stageMissing(db: Connection, kind: ImportKind, id: number): string | un
     if (cooperative?.isOfFile === 0)
       return `Import ${id} is of ${cooperative.code}, of which this file has no rows.`;
   }
-  // Faulty rows may match no stored row, so too many rows would be missing. The file is refused anyway.
+  // Faulty rows may match no stored row, so too many rows would count as missing. The file is refused anyway.
   if (db.has("staging.faults WHERE refuses = 'row'")) return undefined;
   const isMeant =
     kind === 'cooperatives' ? 'true' : `${ofFile('t.cooperative_id')} AND NOT ${isOfErased(kind)}`;
@@ -113,8 +113,8 @@ function describeBlockers(id: number, count: number, blockers: readonly UndoBloc
 }
 
 /**
- * Makes a row a new entry if the replaced import gave the entry with its reference to another member or loan.
- * The old entry is then missing and removed. Skips entries of erased persons.
+ * Makes a row a new entry if the replaced import created an entry with the same reference for another member
+ * or loan. The old entry then counts as missing and is removed. Skips entries of erased persons.
  */
 export function separateOwners({ db, kind, replaces }: FileScope): void {
   if (replaces === undefined || !isLedger(kind)) return;
@@ -131,7 +131,7 @@ export function removeMissing({ db, kind, replaces }: FileScope, by: Recording):
   if (replaces !== undefined && isLedger(kind)) remove(db, kind, 'SELECT id FROM staging.missing', by);
 }
 
-/** Removes accounts of the replaced import without transactions. Must be called after the writes. */
+/** Removes accounts of the replaced import that lost all transactions. Must be called after the writes. */
 export function removeEmptied({ db, kind, replaces }: FileScope, by: Recording): void {
   if (replaces === undefined || kind !== 'savings') return;
   const emptied = `SELECT a.id FROM (${rowsOf(replaces, 'accounts')}) a
@@ -173,7 +173,7 @@ export function openMissing(scope: FileScope) {
   if (replaces === undefined) return undefined;
   return {
     count: db.count('staging.missing'),
-    /** True if the import removes the missing rows. It never removes members and cooperatives. */
+    /** True if the import removes the missing rows. It never removes members or cooperatives. */
     areRemoved: isLedger(kind),
     /** Lists the rows by id, with values in the order of `FILE_COLUMNS`. Must be called before the import. */
     list(): Iterable<readonly StagedValue[]> {

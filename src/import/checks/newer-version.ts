@@ -1,6 +1,6 @@
 /**
- * Detects a newer version of an imported file of deliveries or savings. It has a new entry, and lacks a
- * similar stored entry of the same day. Neither entry has a reference
+ * Detects a newer version of an imported file of deliveries or savings. The newer version has a new entry,
+ * and lacks a similar stored entry of the same day. Neither entry has a reference
  * (docs/import-reference.md#a-newer-version-of-a-file).
  */
 

@@ -131,7 +131,7 @@ export function runChecks(db: Connection, checks: readonly Check[], refuses: Imp
 // SQL functions in JavaScript, for the statements of an import
 
 /**
- * Adds three SQL functions. `identity_hash(secret, number)` returns the hash of an erased person.
+ * Adds three SQL functions. `identity_hash(secret, number)` hashes a national ID as for an erased person.
  * `may_show(code)` is true if a message may contain the code or reference. `have_common_word(name, name)` is
  * true for names with a word in common.
  */

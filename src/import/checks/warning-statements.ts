@@ -76,8 +76,8 @@ function entriesAsStored({ columns, zone = UTC }: FileScope, kind: LedgerKind): 
 /**
  * Returns a SELECT of `line, detail` for the new rows of a file whose bytes were imported before. New rows
  * are normal, and the result is undefined, if the earlier import refused at least as many rows as are now
- * new or refused. A row that was matched by its values may be new again, because the code or national ID in
- * the row was not recorded.
+ * new or refused. A row that an earlier import matched by its values may also be new, because the import did
+ * not record the code or national ID in the row.
  */
 function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string | undefined {
   const before = db.row<{ id: number; refused: number }>(
@@ -94,10 +94,10 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
 }
 
 /**
- * Returns a SELECT of `line, detail` for new rows that are probably stored already, or undefined. For a file
- * with new bytes, these are rows that equal a stored entry, if they are at least nine tenths of the file's
- * rows for a cooperative. Entries that other rows of the file match do not count. Only cooperatives with at
- * least half of their sampled rows equal to entries are searched.
+ * Returns a SELECT of `line, detail` for new rows that are probably stored already, or undefined. In a file
+ * whose bytes are new, these are rows that equal a stored entry, if they are at least nine tenths of the
+ * file's rows for a cooperative. Entries that other rows of the file match do not count. Skips cooperatives
+ * for which less than half of the sampled rows equal entries.
  */
 function alreadyStoredSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
@@ -132,7 +132,7 @@ function alreadyStoredSql(scope: FileScope): string | undefined {
 
 interface WarningStatement {
   readonly kind: WarningKind;
-  /** Columns without which a file is not examined. */
+  /** Columns that the statement needs. The statement is skipped for a file without one of them. */
   readonly needs: readonly string[];
   /** Returns a SELECT of `line` and a detail for the message; undefined if no row needs the warning. */
   readonly sql: (scope: FileScope) => string | undefined;
@@ -165,10 +165,10 @@ const FEWEST_OF_OTHER = 3;
 const LISTED_ELSEWHERE =
   '{found} of the {rows} members listed for {code} are members of {other}: is this the right code?';
 /**
- * SELECT of rows for a cooperative of which nearly all are members of one other cooperative, and few are
- * members of this cooperative (`here`). People to whom the list would give another code or name do not count
- * as members of this cooperative, because a wrong list would overwrite the people who belong to both. Skips
- * the other cooperative if most of these people have left it, because they may have moved.
+ * SELECT of the rows for a cooperative if nearly all people in them are members of one other cooperative, and
+ * few are members of the named cooperative (`here`). People to whom the list would give another code or name
+ * do not count as members of the named cooperative, because a wrong list would overwrite the people who
+ * belong to both. Skips the other cooperative if most of the people have left it: they may have moved.
  */
 const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
   others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows

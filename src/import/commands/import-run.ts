@@ -29,7 +29,7 @@ export async function runImport(run: ImportRun, files: readonly ImportFile[], la
   const { options, storage } = run;
   const refuse = (text: string | Message) => new CommandError(EXIT.usage, text);
   // A mistyped --db would create an empty registry, so --create is required. The database of the setting
-  // REGISTRY_DB is created without the option, because the setting is not typed for each import.
+  // REGISTRY_DB is created without --create, because the setting is not typed for each import.
   if (options.db !== undefined && options.create !== true && !storage.exists())
     throw refuse(say('There is no registry at {location}. Add --create to import into a new one.', storage));
   if (options.ask === true && (options.json === true || run.ask === undefined))

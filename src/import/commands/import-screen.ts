@@ -120,7 +120,7 @@ const STOPS_TOO = say(
 interface Finding {
   readonly part: NewsPart;
   readonly text: Message;
-  /** The text with the name of the file; undefined if `text` has the name. */
+  /** `text` preceded by the name of the file; undefined if `text` already has the name. */
   readonly printed?: Message;
   /** The first few of the lines that the finding is about. */
   readonly lines?: readonly number[];
@@ -394,8 +394,8 @@ function* describeMissing(
 }
 
 /**
- * Returns a value that pages format in their language. An instant is shortened to its day. The list is empty
- * for an empty cell, and for a derived reference, which is not in the file.
+ * Returns a list of one value, which pages format in their language. An instant is shortened to its day. The
+ * list is empty for an empty cell, and for a derived reference, which is not in the file.
  */
 function writtenOf(column: string, value: string): (string | Written)[] {
   const text = hideIdentityCards(value.startsWith(DERIVED_REFERENCE) ? '' : value.replace(/T\d\d:.*$/, ''));
@@ -408,7 +408,7 @@ function writtenOf(column: string, value: string): (string | Written)[] {
 // Preview: the first rows of a file, and the stored values that the import would change
 
 const SHOWN_EXAMPLES = 3;
-/** Number of changes in which examples are searched. Columns with later changes only have no example. */
+/** Maximum number of changes searched for examples. A column whose changes all come later has no example. */
 const SEARCHED_CHANGES = 10_000;
 
 const withoutIdentityCards = (value: StagedValue) =>

@@ -53,7 +53,7 @@ export async function openArchive(handle: FileHandle) {
     /** Returns the size that a part declares for its unpacked content, in bytes. */
     bytesOf: (path: string) => entryAt(path).uncompressedSize,
     /**
-     * Compares the checksum of the part after its last byte, because yauzl does not check it.
+     * Reads a part, then compares its checksum, which yauzl does not check.
      * @throws UnreadableWorkbook if the part does not exist, is larger than it declares, or has a wrong
      *   checksum
      */

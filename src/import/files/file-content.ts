@@ -102,9 +102,9 @@ export interface FileContent {
   /** SHA-256 of the file, in hex. */
   readonly sha256: string;
   /**
-   * True if the file is valid UTF-8, or has more valid characters of several bytes than invalid sequences.
-   * Text in another encoding hardly ever contains valid characters of several bytes. A damaged UTF-8 file has
-   * many of them, and its names would be wrong in any other encoding.
+   * True if the file is valid UTF-8, or has more valid multi-byte characters than invalid sequences. Text in
+   * another encoding hardly ever contains valid multi-byte characters. A damaged UTF-8 file has many of them,
+   * and its names would be wrong in any other encoding.
    */
   readonly isMostlyUtf8: boolean;
   readonly hasNul: boolean;
@@ -136,7 +136,7 @@ export async function scanContent(handle: FileHandle): Promise<FileContent> {
   return { bytes, head: Buffer.concat(heads), sha256: hash.digest('hex'), isMostlyUtf8, hasNul };
 }
 
-/** True if a file has more characters of several bytes than sequences that are invalid in UTF-8. */
+/** True if a file has more valid multi-byte characters of UTF-8 than invalid sequences. */
 async function hasMoreUtf8(handle: FileHandle): Promise<boolean> {
   const decoder = new TextDecoder();
   let surplus = 0;

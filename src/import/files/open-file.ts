@@ -96,7 +96,7 @@ const ZIP = 'PK\u0003\u0004';
 export interface OpenOptions {
   /** Encoding of a text file without a byte order mark. */
   readonly encoding?: Encoding | undefined;
-  /** Name of the sheet to read; by default, the sheet whose header has most known headings. */
+  /** Name of the sheet to read; by default, the sheet whose header has the most known headings. */
   readonly sheet?: string | undefined;
   /** Counts the known headings in a row, to find the separator of a text file and the sheet of a workbook. */
   readonly scoreHeader: ScoreHeader;

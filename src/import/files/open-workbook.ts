@@ -29,7 +29,7 @@ import { NO_LAYOUT, type SheetLayout } from './sheet-rows.ts';
 import { type Sheet as ExcelSheet, readWorkbook } from './workbook-parts.ts';
 
 interface WorkbookOptions {
-  /** Name of the sheet to read; by default, the sheet whose header has most known headings. */
+  /** Name of the sheet to read; by default, the sheet whose header has the most known headings. */
   readonly sheet?: string | undefined;
   readonly scoreHeader: ScoreHeader;
 }
@@ -41,7 +41,7 @@ export class UnknownSheetError extends Error {
   }
 }
 
-/** Thrown if the operator must choose between sheets, because several have the most known headings. */
+/** Thrown if the operator must choose a sheet, because several share the highest number of known headings. */
 export class SeveralSheets extends UnreadableWorkbook {
   readonly sheets: readonly string[];
 
@@ -52,8 +52,8 @@ export class SeveralSheets extends UnreadableWorkbook {
 }
 
 /**
- * Opens a workbook (docs/import-reference.md#workbooks). `read` unpacks the rows, which are never in memory
- * at once.
+ * Opens a workbook (docs/import-reference.md#workbooks). `read` unpacks the rows, which are never all in
+ * memory at once.
  * @throws UnreadableWorkbook; UnknownSheetError; the system's error
  */
 export async function openWorkbook(

@@ -27,7 +27,7 @@ export interface RecordBatch {
   readonly hiddenColumns?: ReadonlySet<number>;
 }
 
-/** Number of rows, from the first row with a value, among which the header is searched. */
+/** Number of rows, from the first row with a value, that are searched for the header. */
 export const HEADER_ROWS = 20;
 
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;

@@ -26,7 +26,7 @@ export interface CellContent {
   readonly isNumber?: boolean;
   /** Reason why the cell has no usable value. */
   readonly fault?: Text | undefined;
-  /** Number as the workbook displays it, if this is rounded. */
+  /** Number as the workbook displays it, if the workbook rounds the number. */
   readonly shown?: string | undefined;
 }
 
@@ -80,7 +80,7 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
     if (characters > MAX_CHARACTERS) throw new UnreadableWorkbook(TOO_MUCH_TEXT);
   }
 
-  /** Copies the first cell of each merged range to its other lines. Its other columns get a fault. */
+  /** Copies the first cell of each merged range down its first column. The other columns get a fault. */
   function fillMerged(): void {
     const { line, cells } = row;
     const hasCells = cells.length > 0;
@@ -113,7 +113,7 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
       count(content.text.length);
       setCell(row, index, content);
     },
-    /** Adds the characters of the repetitions of a row to those of the sheet. */
+    /** Counts the characters of a row's repetitions towards `MAX_CHARACTERS`. */
     repeat({ cells }: FileRecord, times: number): void {
       count(times * cells.reduce((sum, { length }) => sum + length, 0));
     },

@@ -34,7 +34,7 @@ const withoutMidnight = (text: string): string => text.replace(/T00:00:00$/, '')
 
 /**
  * Rounds an ISO date-time such as `2024-03-31T08:30:00.999` to the second. Returns any other text unchanged,
- * also the date of a day that does not exist.
+ * including a date that does not exist.
  */
 export function roundedDate(text: string): string {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?$/.test(text)) return text;

@@ -120,7 +120,7 @@ export class DeskFiles {
     };
   }
 
-  /** Reads the saved state of a file, or a new state if a power failure has emptied it. */
+  /** Reads the saved state of a file. Returns a new state if a power failure has damaged the saved state. */
   private readState(id: number): SavedFile {
     try {
       return JSON.parse(readFileSync(this.pathOf(id, STATE), 'utf8'));
@@ -131,7 +131,7 @@ export class DeskFiles {
   }
 
   /**
-   * Saves the state of a file. Working commands are omitted, because they end with the desk. If the disk is
+   * Saves the state of a file. Running commands are omitted, because they end with the desk. If the disk is
    * full, the previous state stays on disk.
    */
   private save(id: number): void {
@@ -274,7 +274,7 @@ export class DeskFiles {
     return id !== undefined && this.options.isUndone(id);
   }
 
-  /** Ends all commands. Removes the files of which the registry has all rows. */
+  /** Ends all commands. Removes the files whose rows are all in the registry. */
   async close(): Promise<void> {
     await this.commands.close();
     for (const file of this.list()) if (this.isInRegistry(file)) await this.erase(file.id);

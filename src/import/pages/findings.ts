@@ -1,4 +1,4 @@
-/** Parts of the page of a file, among them the findings of the `import` command in words of the desk. */
+/** Parts of the page of a file, including the findings of the `import` command in words of the desk. */
 import { existsSync } from 'node:fs';
 import { fields, form, table } from '../../desk/parts.ts';
 import type { Shows, Visit } from '../../desk/screen.ts';
@@ -12,7 +12,7 @@ import { describeColumnChanges, type FirstRow, type NewsPart, type ReportNews } 
 import { type DeskFile, deskFilesOf, isImported } from './desk-files.ts';
 import type { CommandRun } from './previews-and-runs.ts';
 
-// Messages of the command in words of the desk: with labels of columns and choices, and without options
+// Messages of the command in words of the desk: with labels of columns and choices, without command options
 
 /** Placeholders of messages whose values are column names or choices. */
 const NAMED: readonly string[] = ['column', 'known', 'meant'];
@@ -149,7 +149,7 @@ const sentence = (visit: Visit, text: Text): string => shorten(visit.translate(t
 export const sentences = (visit: Visit, texts: readonly Text[]): Html =>
   html`<ul>${texts.map((text) => item(visit, text))}</ul>`;
 
-/** @param beside shown below the message @returns false for a message that the desk omits */
+/** @param beside texts below the message @returns false for a message that the desk omits */
 function item(visit: Visit, text: Text, beside: readonly string[] = []): Html | false {
   const shown = atDesk(text);
   const names = beside.length > 0 && html`<br><small>${beside.join(' · ')}</small>`;

@@ -34,7 +34,7 @@ type ColumnEntry = string | null | { readonly column: string; readonly round: tr
 const columnIn = (entry: ColumnEntry): string | null =>
   entry !== null && typeof entry === 'object' ? entry.column : entry;
 
-/** Returns the columns of a map. Columns that the form rounds are rounded too. */
+/** Returns the columns of a map, with rounding for the columns that the user rounds in the form. */
 const roundColumns = (columns: readonly (readonly [heading: string, entry: ColumnEntry])[], form: Form) =>
   Object.fromEntries(
     columns.map(([heading, entry]): [string, ColumnEntry] => {
@@ -53,7 +53,7 @@ function placesOnForm({ headings }: MapProposal): readonly number[] {
   });
 }
 
-/** Returns columns that the file lacks, and for which the form asks one value of all rows. */
+/** Returns columns that the file lacks, and for which the form asks for one value for all rows. */
 function neededConstants({ document, headings }: MapProposal): readonly string[] {
   const isOffered =
     IMPORT_COLUMNS[document.kind].some(({ name }) => name === 'paid_until') &&
@@ -89,7 +89,7 @@ export function chosenTwice(proposal: MapProposal, form: Form): readonly string[
 /** Returns the value with which a form field was last submitted. */
 type SubmittedValues = (field: string) => string | undefined;
 
-/** Returns the values of the form fields from the map that `chosenMap` made of them. */
+/** Recovers the values of the form fields from the map that `chosenMap` made from them. */
 function submittedValues(proposal: MapProposal, submitted: ImportChoices | undefined): SubmittedValues {
   if (submitted === undefined) return () => undefined;
   const { columns = {}, constants = {}, values = {}, dates, decimal } = JSON.parse(submitted.map);

@@ -260,7 +260,7 @@ export class CommandQueue {
     this.last.set(importId, this.start(['imports', 'undo', String(importId)], as));
   }
 
-  /** Starts the command, or returns its current run if the command is working. */
+  /** Starts the command, or returns its current run if the command is already at work. */
   startWork(work: Work, args: readonly string[], as: RunAs): CommandRun {
     const last = this.last.get(work);
     const run = last?.isAtWork ? last : this.start([...WORKS[work], ...args, '--json'], as);

@@ -26,7 +26,7 @@ import { deskFilesOf } from './desk-files.ts';
 import { countFields, sentences, showingAll } from './findings.ts';
 import { type CommandRun, OUTDATED, runAs } from './previews-and-runs.ts';
 
-/** Maximum number of rows that the page shows one by one. Of a larger operation, no rows are shown. */
+/** Maximum number of rows that the page shows one by one. For a larger operation, it shows no rows. */
 const MOST_SHOWN = 20;
 
 /** A row that an operation created or changed. */

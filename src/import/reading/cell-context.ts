@@ -72,7 +72,7 @@ export interface CellContext {
   readonly isSeparatedBySemicolons: boolean;
   /** True for a cell that a workbook stores as a number. */
   readonly isNumber: boolean;
-  /** Folded words of a column of choices that are unknown; undefined if messages must not show the words. */
+  /** Folded unknown words of a column of choices; undefined if messages must not show the words. */
   readonly unknownWords: Set<string> | undefined;
   /** Evidence from the entire column; undefined before the column is scanned. */
   readonly survey: ColumnSurvey | undefined;

@@ -92,7 +92,7 @@ function readDay(cell: string, context: CellContext, oldest: number): string | F
   return date > today ? FUTURE_ERROR : date;
 }
 
-/** Reads a date or date-time to epoch seconds. Without an offset, the registry's time zone applies. */
+/** Converts a date or date-time to epoch seconds. Without an offset, the registry's time zone applies. */
 export function readDateTime(cell: string, context: CellContext): number | FieldError {
   const iso = toIso(cell, context, OLDEST);
   if (iso instanceof FieldError) return iso;
@@ -146,13 +146,13 @@ const mayBeginWithYear = ({ dates, shortDates: { first, last } }: ColumnSurvey):
 const isDayFirst = (survey: ColumnSurvey): boolean =>
   survey.dates.has('day first') || (survey.dates.has('short year, day first') && !mayBeginWithYear(survey));
 
-/** Returns the `dates` of a map; null if the dates are ambiguous, undefined if the map needs no order. */
+/** Returns the value of `dates` in a map; null for ambiguous dates, undefined if the map needs no order. */
 export function dateOrderOf(survey: ColumnSurvey): DateOrder | null | undefined {
   const { dates, shortDates } = survey;
   const hasShort = shortDates.first.size > 0;
   if (dates.has('year first') || dates.has('short year first'))
     return dates.has('year last') || hasShort ? null : 'ymd';
-  // A single date that is only valid as month first must not decide how all others are read.
+  // A single date that is valid only with the month first must not decide how all other dates are read.
   if (dates.has('month first') || (hasShort && mayBeginWithYear(survey))) return null;
   if (isDayFirst(survey)) return 'dmy';
   return dates.has('one digit') || hasShort ? null : undefined;
@@ -186,7 +186,7 @@ function partsOf(match: RegExpExecArray, order: DateOrder) {
 
 type DateParts = ReturnType<typeof partsOf>;
 
-/** @returns undefined if the text is not a date, or if the map expects the year at another place */
+/** @returns undefined if the text is not a date, or if the map expects the year in another position */
 function withMonthName(cell: string, { dateOrder }: CellContext): DateParts | undefined {
   if (!HAS_LETTER.test(cell)) return undefined;
   const text = cell.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
@@ -201,7 +201,7 @@ function withMonthName(cell: string, { dateOrder }: CellContext): DateParts | un
   return undefined;
 }
 
-/** @returns undefined if the order expects the year at another place */
+/** @returns undefined if the order expects the year in another position */
 function withNumbers(match: RegExpExecArray, context: CellContext): DateParts | undefined | FieldError {
   const [, first = '', mark = '', second = '', third = ''] = match;
   const order = context.dateOrder ?? orderOf({ first, second, third, mark }, context);

@@ -8,7 +8,7 @@ const ONE_POINT_GROUP = /^[1-9][0-9]{0,2}\.[0-9]{3}$/;
 const COMMA_GROUPS = /^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
 const SPACE_GROUPS = /^[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?:\.[0-9]+)?$/;
 const ONE_COMMA_GROUP = /^[0-9]{1,3},[0-9]{3}$/;
-/** Matches numbers with a decimal comma, and with optional points or spaces between thousands. */
+/** Matches numbers with a decimal comma, and optional points or spaces as thousands separators. */
 const DECIMAL_COMMA =
   /^(?:-?[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+),[0-9]+$/;
 const GROUPS_OF_COMMA_STYLE = /^[0-9]{1,3}(?:(?:\.[0-9]{3})+|(?:[ \u00a0\u202f][0-9]{3})+)$/;
@@ -47,7 +47,7 @@ const UNITS: ReadonlyMap<DecimalKind, string> = new Map([
 const SPACE = '[ \u00a0\u202f]?';
 const STARTS_AND_ENDS_WITH_DIGIT = /^[0-9](?:.*[0-9])?$/s;
 
-/** Returns a parser of numbers, with separators of thousands and a unit if any, to minor units. */
+/** Returns a parser from numbers, with optional thousands separators and unit, to minor units. */
 export const readDecimal = (kind: DecimalKind): ReadDecimal => {
   const read = readNumber(kind);
   const unit = UNITS.get(kind);
@@ -83,7 +83,7 @@ const FAR_HIGHER = 10;
 
 /**
  * Returns the fault of a rate such as `0.18` if it is probably a fraction: the column also has a far higher
- * rate of at least one per cent, or the rate has more decimals than rates in per cent may have, as `0.195`.
+ * rate of at least one per cent, or the rate has more decimals than a percentage may have: `0.195`.
  */
 function unclearShare(cell: string, { survey, askForSurvey }: CellContext): FieldError | undefined {
   const decimals = BELOW_ONE.exec(cell)?.groups?.decimals;
@@ -170,7 +170,7 @@ function readWithComma(cell: string, kind: DecimalKind, context: CellContext): n
     return parseDecimal(cell.replace(GROUPING, ''), kind);
   }
   const isCertain = isSeparatedBySemicolons || ONE_OR_TWO_DECIMALS.test(cell);
-  // The fault of a text with letters is not the comma.
+  // In a text with letters, the comma is not the fault.
   if (!NUMBER_SIGNS.test(cell)) return parseDecimal(cell, kind);
   if (decimalMark === '.' || !isCertain || !DECIMAL_COMMA.test(cell)) return DECIMAL_COMMA_FAULT;
   const units = readCommaStyle(cell, kind);
@@ -181,7 +181,7 @@ function readWithComma(cell: string, kind: DecimalKind, context: CellContext): n
   return units;
 }
 
-/** Returns the `decimal` of a map; null if the numbers are ambiguous, undefined if the map needs no mark. */
+/** Returns the value of `decimal` in a map; null for ambiguous numbers, undefined if no mark is needed. */
 export function decimalMarkOf(forms: ReadonlySet<DecimalForm>): ',' | null | undefined {
   if (forms.has('comma')) return forms.has('thousands') || forms.has('point') ? null : ',';
   return forms.has('unclear') ? null : undefined;

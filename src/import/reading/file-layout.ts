@@ -28,7 +28,7 @@ export interface FileLayout {
   readonly columns: ReadonlyMap<string, string | null>;
   /** Columns whose numbers are rounded if they have too many decimals. */
   readonly rounded?: ReadonlySet<string>;
-  /** Cells that every row has, by column. */
+  /** Cells that are the same in every row, by column. */
   readonly constants: ReadonlyMap<string, string>;
   /** Choices of the registry, by column and by folded word of the file. */
   readonly values: ReadonlyMap<string, ReadonlyMap<string, string>>;

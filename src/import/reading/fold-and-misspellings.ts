@@ -49,7 +49,7 @@ const JOINING = new Set([
 ]);
 
 /**
- * Folds a heading without joining words and with one spelling of frequent words. So the result is equal for
+ * Folds a heading, omits joining words, and unifies spellings of frequent words. So the result is equal for
  * `Numéro de la carte d'identité` and `N° carte identité`. The last word always stays, as in `Livré le`.
  */
 export function foldPhrase(heading: string): string {

@@ -7,7 +7,7 @@ import type { CellContext } from './cell-context.ts';
 
 // Cells with several mobile numbers (docs/import-reference.md#effects-of-spreadsheets)
 
-/** Separator of numbers, with at most one space on each side. A pattern for more takes quadratic time. */
+/** Separator of numbers, with at most one space on each side. Allowing more would take quadratic time. */
 const BETWEEN_NUMBERS = / ?[/;,|&\n] ?| (?:ou|et|or|and|na|cyangwa) /i;
 /** Matches texts that look like a telephone number, mobile or not. */
 const NUMBER = /^[+(]?[0-9][0-9\s().-]{5,18}$/;

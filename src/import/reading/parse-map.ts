@@ -57,7 +57,7 @@ function parseMapJson(text: string): Node | MapFault {
   };
 }
 
-/** Returns the entries of an object. A repeated key is a fault, and so is any other kind of node. */
+/** Returns the entries of an object. A repeated key is a fault, and so is a node that is not an object. */
 function entriesOf(node: Node, path: string, onFault: (path: string, message: string) => void): MapEntry[] {
   if (node.type !== 'object') {
     onFault(path, 'Expected an object: { … }.');
@@ -88,7 +88,7 @@ function pathTo(path: string, key: string, index: number): string {
 const textOf = (node: Node): string | undefined =>
   node.type === 'string' ? (node.value as string) : undefined;
 
-/** True for a map document, even with faults: an object that has `kind` and no keys that maps do not have. */
+/** True for a map document, even with faults: an object that has `kind`, and only keys that maps may have. */
 export function isMapDocument(text: string): boolean {
   const tree = parseMapJson(text);
   if (!('type' in tree) || tree.type !== 'object') return false;

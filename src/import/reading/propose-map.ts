@@ -141,7 +141,7 @@ const NAMES: { readonly [kind in ImportKind]: RegExp } = {
   savings: /savings|épargne|epargne|ubwizigame|kuzigama/i,
 };
 
-/** Value of a matching file name, as a number of recognised headings. */
+/** Number of recognised headings that a matching file name is worth. */
 const NAME_SCORE = 2;
 
 /**

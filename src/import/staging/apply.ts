@@ -102,8 +102,8 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
 const LARGE = 10_000;
 
 /**
- * Up to this number of stored rows for each new row, building the indexes again is faster than adding to
- * them: in an index larger than the cache, nearly every added entry is on another page.
+ * Maximum number of stored rows per new row for which rebuilding the indexes is faster than adding to them:
+ * in an index larger than the cache, nearly every added entry is on another page.
  */
 const MOST_STORED_PER_NEW = 3;
 

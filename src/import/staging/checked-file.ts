@@ -66,7 +66,7 @@ const RELATED: { readonly [kind in ImportKind]?: string } = {
 function leaveCorrected(scope: FileScope): void {
   const { db, kind } = scope;
   if (!db.has('staging.changes')) return;
-  // The first change since the last import has that import's value, or the value of the new row, as `old`.
+  // The first change after the last import has the imported value, or the value of the new row, as `old`.
   const corrected = `SELECT e.id FROM staging.changes e CROSS JOIN main.changes l
     ON l.id = (SELECT max(h.id) FROM main.changes h WHERE ${ofField(kind, 'h')} AND ${isInForce('h')})
       AND ${isByHand('l')}
@@ -136,8 +136,9 @@ export type CheckedFile = ReturnType<typeof openCheckedFile>;
 export type AcceptedFile = Extract<CheckedFile, { readonly isRefused: false }>;
 
 /**
- * Compares a file with the registry. Must be called in the transaction of the checks, so that both see the
- * same registry. Rows of earlier files of a dry run count as not stored. Lists may be read until the apply.
+ * Compares a file with the registry. Must be called in the transaction of the checks, so that the checks see
+ * the same registry. Rows of earlier files of a dry run count as not stored. Lists may be read until the
+ * apply.
  * @param checkedVersion data version of the registry during the checks
  */
 export function openCheckedFile(scope: FileScope, checkedVersion: number) {
@@ -257,7 +258,7 @@ function apply(
   db.raw.pragma('foreign_keys = OFF');
   try {
     let { version } = checked;
-    /** Repeats the checks if the registry has changed since. Returns true after a change. */
+    /** Repeats the checks if the registry has changed since the last checks. Returns true after a change. */
     const renew = () => {
       const current = readDataVersion(db);
       if (current === version) return false;

@@ -55,7 +55,7 @@ import { stagedColumns } from './targets.ts';
 // files of killed imports.
 
 const JOURNAL = '-journal';
-/** An empty staging file younger than this may be that of a running import that has not locked it yet. */
+/** Age below which an empty staging file may belong to a running import that has not locked the file yet. */
 const FRESH_MS = 10_000;
 
 /** Creates an empty file that only its owner can read. SQLite would create it readable by others. */
@@ -168,7 +168,7 @@ const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.in
 function readFormerMembers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
   if (!db.has('main.former_members')) return;
-  // After a merge of cooperatives, the merged member was in another cooperative than the remaining member.
+  // Uses the cooperative of the remaining member. The merged member's cooperative may be merged into it.
   db.exec(`DELETE FROM staging.former_members;
     INSERT INTO staging.former_members (cooperative_code, member_code, identity_card, into_id)
     SELECT c.code, ${lastOf('member_code')}, ${lastOf('identity_card')}, g.into_id

@@ -21,7 +21,7 @@ const CHANGES_AT_ONCE = 1_000;
 /** Index higher than that of any column. `changed_rows.cells` has one bit for each column. */
 export const LAST_PLACE = 63;
 
-/** Returns SQL of a change's id, by which changes are sorted. @param place up to `LAST_PLACE` */
+/** Returns SQL for the id of a change. Ids are ordered by line and column. @param place up to `LAST_PLACE` */
 export const changeId = (line: string, place: string | number): string =>
   `${line} * ${LAST_PLACE + 1} + ${place}`;
 
@@ -42,7 +42,7 @@ const IDENTITY_CARD: Omit<Assignment, 'bit'> = {
   changed: 'r.identity_card',
 };
 
-/** Another account. Lists have its number, because a new account has no id before the apply. */
+/** A change of the account. Lists show account numbers, because a new account has no id before the apply. */
 const ACCOUNT: Omit<Assignment, 'bit'> = {
   from: 'account_number',
   to: 'account_id',

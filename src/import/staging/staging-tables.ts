@@ -188,8 +188,8 @@ export function openFaultInsert(db: Connection): (faults: readonly ImportFault[]
 }
 
 /**
- * Lists faults by line, page by page. While a statement is open, this connection could not write, and the
- * caller may wait for a disk or pipe.
+ * Lists faults by line, page by page. An open statement would block writes on this connection while the
+ * caller waits for a disk or pipe.
  */
 export function* listFaults(db: Connection): Generator<ImportFault> {
   type Row = Omit<ImportFault, 'message'> & { readonly id: number; readonly message: string };

@@ -7,7 +7,7 @@ import { type Field, NOW } from '../../values/declared-fields.ts';
 // SQL for the opening balance of a loan and its end (docs/import-reference.md#opening-balances). `r` is the
 // staged row and `t` the stored loan.
 
-/** SQL condition: the row has an opening balance that differs from that of the stored loan. */
+/** SQL condition: the row's paid amount is neither the opening balance nor the total paid amount of `t`. */
 export const IS_ANOTHER_BALANCE = 'r.paid_amount NOT IN (t.opening_balance_minor, t.paid_amount_minor)';
 
 /** SQL expression for the new opening balance of a stored loan. */

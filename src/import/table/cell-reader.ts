@@ -1,4 +1,4 @@
-/** Reads the cells of a row in the format of their columns in this file. */
+/** Reads the cells of a row, each in the format that its column has in the file. */
 
 import {
   cellError,
@@ -61,7 +61,7 @@ export interface CellReaderOptions {
   readonly survey: FileSurvey;
 }
 
-/** Decimal number without separators of thousands. */
+/** Decimal number without thousands separators. */
 const NUMBER = /^-?[0-9]+[.,][0-9]+%?$/;
 
 function tooManyDecimals(value: string, shown: string | undefined, count: number): FieldError {

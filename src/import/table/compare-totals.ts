@@ -108,9 +108,9 @@ const joined = (one: Section, other: Section): Section => ({
 });
 
 /**
- * Searches for a stated total among the possible sums: of the rows since each earlier row of totals, and of
- * all rows before. Ignores differences of less than a kilogram or franc.
- * @returns also `last`, the sum since the last earlier total with rows after it, for a message
+ * Searches for a stated total among the sums of the rows since each earlier row of totals, and the sum of all
+ * earlier rows. Ignores differences of less than a kilogram or franc.
+ * @returns also `last`, the sum of the last section with values, for a message
  */
 function sumsOf(sections: readonly Section[], { fractionDigits }: DecimalKind, stated: number) {
   const isStated = (sum: number) => Math.abs(sum - stated) < 10 ** fractionDigits;

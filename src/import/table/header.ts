@@ -189,7 +189,7 @@ function missing(kind: ImportKind, column: string): string {
 const LOWEST_SCORE = 2;
 
 /**
- * @param records at least the rows of the file in which the header is searched (`withHeaderRows`)
+ * @param records at least the rows of the file that are searched for the header (`withHeaderRows`)
  * @returns the index of the header; `isCertain` is false if the row may be personal data, which messages must
  *   not show
  * @throws FileFault if the map names a line without a row
@@ -228,7 +228,7 @@ export function createHeaderCheck(
 }
 
 /**
- * Joins the first batches, so that the first batch has all rows in which the header is searched. Yields the
+ * Joins the first batches, so that the first batch has all rows that are searched for the header. Yields the
  * rows before an error, then throws the error.
  */
 export async function* withHeaderRows(

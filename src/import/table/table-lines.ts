@@ -64,7 +64,7 @@ export function createTableLines({ header, notes, totals, isExample, read }: Tab
       above = record;
       return below.length === 0 ? [row] : [...below.splice(0), row];
     },
-    /** Must be called between two lines with empty lines between them, which may end the table. */
+    /** Must be called for empty lines between two other lines, because the table may end there. */
     passGap(): void {
       mayBeBelow ||= isAnyRow;
     },

@@ -1,16 +1,14 @@
 /** The command line: declares all commands, and runs one. */
 
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import type { CommandEntry } from './module.ts';
 import { loadSearch, loadStatus, MODULES } from './modules.ts';
-import { ConfigError } from './runtime/config.ts';
 import { packageVersion } from './runtime/process.ts';
-import { StorageError } from './sqlite/storage-error.ts';
-import { type CliContext, CommandError, EXIT, tell } from './terminal/context.ts';
+import { type CliContext, EXIT } from './terminal/context.ts';
 import { addLanguageOption, refuseEmptyValues, withoutLanguage } from './terminal/options.ts';
 import { guardResults } from './terminal/record-reading.ts';
+import { exitStatusOf } from './terminal/run.ts';
 import { settingsHelp } from './terminal/settings.ts';
-import { RegistryError } from './values/errors.ts';
 
 /**
  * Commands that do not belong to modules. Only the file of the running command is loaded, since for example
@@ -151,26 +149,6 @@ export async function runCommand(args: readonly string[], caller: CliContext): P
     await program.parseAsync(args, { from: 'user' });
     return EXIT.done;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    if (error instanceof CommandError) {
-      if (error.message !== '') tell(context, error.text);
-      return error.exitCode;
-    }
-    if (error instanceof ConfigError) {
-      context.err(`Invalid settings:\n${error.faults.map((fault) => `  ${fault}\n`).join('')}`);
-      return EXIT.usage;
-    }
-    if (error instanceof RegistryError) {
-      tell(context, error.message);
-      return EXIT.refused;
-    }
-    // Imported only now, because this file loads the database engine.
-    const storageError =
-      error instanceof StorageError
-        ? error
-        : (await import('./sqlite/sqlite-errors.ts')).toStorageError(error);
-    if (storageError === undefined) throw error;
-    tell(context, storageError.message);
-    return storageError.kind === 'unusable' ? EXIT.usage : EXIT.refused;
+    return await exitStatusOf(error, context);
   }
 }

@@ -1,12 +1,13 @@
-/** A running command, with its options, settings and storage. */
-import type { Command } from 'commander';
-import type { Config } from '../runtime/config.ts';
+/** A running command, with its options, settings and storage, and its exit status after an error. */
+import { type Command, CommanderError } from 'commander';
+import { type Config, ConfigError } from '../runtime/config.ts';
 import { systemUser } from '../runtime/process.ts';
 import { nowSeconds } from '../runtime/scheduler.ts';
 import type { Storage } from '../sqlite/storage.ts';
+import { StorageError } from '../sqlite/storage-error.ts';
 import type { TimeZone } from '../values/date-time.ts';
-import type { Awaitable } from '../values/errors.ts';
-import type { CliContext } from './context.ts';
+import { type Awaitable, RegistryError } from '../values/errors.ts';
+import { type CliContext, CommandError, EXIT, tell } from './context.ts';
 import { formatJson } from './output.ts';
 import { configOf, openConfiguredStorage, type PrintOptions } from './settings.ts';
 
@@ -68,4 +69,32 @@ export async function withStore<S extends { close(): void }, T>(
   } finally {
     store.close();
   }
+}
+
+/**
+ * Prints the error of a command, and returns the exit status for this kind of error.
+ * @throws (as a rejection) an unexpected error, which is not printed
+ */
+export async function exitStatusOf(error: unknown, context: CliContext): Promise<number> {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (error instanceof CommandError) {
+    if (error.message !== '') tell(context, error.text);
+    return error.exitCode;
+  }
+  if (error instanceof ConfigError) {
+    context.err(`Invalid settings:\n${error.faults.map((fault) => `  ${fault}\n`).join('')}`);
+    return EXIT.usage;
+  }
+  if (error instanceof RegistryError) {
+    tell(context, error.message);
+    return EXIT.refused;
+  }
+  // Imported only now, because this file loads the database engine.
+  const storageError =
+    error instanceof StorageError
+      ? error
+      : (await import('../sqlite/sqlite-errors.ts')).toStorageError(error);
+  if (storageError === undefined) throw error;
+  tell(context, storageError.message);
+  return storageError.kind === 'unusable' ? EXIT.usage : EXIT.refused;
 }

@@ -97,6 +97,21 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** Prefix of references that the registry derived for entries without a reference. */
 export const DERIVED_REFERENCE = 'auto-';
+/** Kinds of entries for which the registry derives missing references. */
+export type DerivedKind = 'production' | 'savings';
+
+const OF_MEMBER = ['cooperative_code', 'member_code', 'identity_card'];
+/**
+ * Columns whose values are hashed for a derived reference, in this order. Never change the columns: stored
+ * references contain these hashes, so old files would be imported twice. `reference` is always empty, but
+ * existing hashes include it. The member's name is not in the hash, because the next file may spell the name
+ * differently.
+ */
+export const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
+  production: [...OF_MEMBER, 'reference', 'delivered_at', 'kg', 'product'],
+  savings: [...OF_MEMBER, 'account_number', 'reference', 'kind', 'amount', 'transacted_at'],
+};
+
 /** Prefix of references that the desk makes for a new entry whose values equal those of a stored entry. */
 export const TYPED_AGAIN = 'DESK-';
 

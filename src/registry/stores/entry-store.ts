@@ -22,6 +22,8 @@ import {
   ACCOUNT_FIELDS,
   DERIVED_REFERENCE,
   type DeliveryFilter,
+  type DerivedKind,
+  HASHED,
   type NewDelivery,
   type NewSavingsTransaction,
   type Period,
@@ -40,25 +42,12 @@ import { columnsOf, openInsert, type StoreDependencies } from './row-store.ts';
 import { selected } from './rows.ts';
 
 // Derived references of entries without a reference (docs/import-reference.md#entries-without-a-reference). A
-// derived reference is a hash of some columns as the file has them. Equal rows get a number after the hash.
-// A row gets the same reference in each import, even if its member has changed since. For a row of a rejects
-// file, the hash includes the files that refused the row.
+// derived reference is a hash of the `HASHED` columns as the file has them. Equal rows get a number after the
+// hash. A row gets the same reference in each import, even if its member has changed since. For a row of a
+// rejects file, the hash includes the files that refused the row.
 
 /** Characters of the hash in a reference: enough that the entries of a country do not collide by chance. */
 const HASH_CHARACTERS = 20;
-
-type DerivedKind = 'production' | 'savings';
-
-const OF_MEMBER = ['cooperative_code', 'member_code', 'identity_card'];
-/**
- * Columns whose values are hashed, in this order. Never change the columns: stored references contain these
- * hashes, so old files would be imported twice. `reference` is always empty, but existing hashes include it.
- * The member's name is not in the hash, because the next file may spell the name differently.
- */
-const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
-  production: [...OF_MEMBER, 'reference', 'delivered_at', 'kg', 'product'],
-  savings: [...OF_MEMBER, 'account_number', 'reference', 'kind', 'amount', 'transacted_at'],
-};
 
 /** True for kinds of files whose rows need no reference. */
 export const hasDerivedReferences = (kind: ImportKind): kind is DerivedKind => kind in HASHED;

@@ -1,6 +1,6 @@
 /**
- * Recognises cells without a value, and removes the `="…"` or apostrophe that spreadsheets put around a text
- * (docs/import-reference.md#notes).
+ * Recognises cells without a value, removes the `="…"` or apostrophe that spreadsheets put around a text
+ * (docs/import-reference.md#notes), and writes cells that spreadsheets do not change.
  */
 
 import { say, type Text } from '../values/message.ts';
@@ -73,3 +73,15 @@ export const asTextCell = (text: string): string =>
   isErrorText(text) || (mayBeSpecial(text) && (isEmptyWord(text) || unwrapText(text) !== text))
     ? `="${text.replaceAll('"', '""')}"`
     : text;
+
+/**
+ * Returns a cell that Excel does not change. A formula marks digits as text where Excel would otherwise
+ * remove leading zeros or round the number.
+ * @param isNumber true if a workbook stores the cell as a number
+ */
+export function keptAsText(cell: string, isNumber: boolean, isIdentityCard: boolean): string {
+  if (/^0\d+$/.test(cell) || (!isNumber && /^\d{12,}$/.test(cell))) return `="${cell}"`;
+  if (!isNumber) return cell;
+  // A workbook that stores a national ID as a number has lost digits. The exponent shows the loss.
+  return isIdentityCard && /^\d{12,}$/.test(cell) ? Number(cell).toExponential().toUpperCase() : cell;
+}

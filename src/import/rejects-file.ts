@@ -4,6 +4,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { keptAsText } from '../formats/spreadsheet-cells.ts';
 import { formatRow } from '../formats/write-csv-and-workbooks.ts';
 import {
   ADDED_LABELS,
@@ -104,17 +105,6 @@ function createRejectedRows(
     ...addedColumns.map((column) => addedHeading(column, labels)),
   ];
   return { header, row };
-}
-
-/**
- * Returns a cell that Excel does not change. A formula marks digits as text where Excel would otherwise
- * remove leading zeros or round the number.
- */
-function keptAsText(cell: string, isNumber: boolean, isIdentityCard: boolean): string {
-  if (/^0\d+$/.test(cell) || (!isNumber && /^\d{12,}$/.test(cell))) return `="${cell}"`;
-  if (!isNumber) return cell;
-  // A workbook that stores a national ID as a number has lost digits. The exponent shows the loss.
-  return isIdentityCard && /^\d{12,}$/.test(cell) ? Number(cell).toExponential().toUpperCase() : cell;
 }
 
 /**

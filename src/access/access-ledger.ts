@@ -21,7 +21,7 @@ export interface Subject {
   };
 }
 
-/** A key over HTTP, or a user of this machine with a command or the desk. */
+/** A key used over HTTP, or a user of this machine who runs a command or the desk. */
 type Reader = { readonly keyId: number } | { readonly user: string };
 
 export interface AccessRecord {

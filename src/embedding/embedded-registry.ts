@@ -1,6 +1,6 @@
 /**
  * The public API for programs that embed the registry (docs/embedding.md). Its types must not refer to
- * untyped libraries: embedding programs compile without further packages.
+ * libraries without types: embedding programs must compile without further packages.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

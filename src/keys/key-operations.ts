@@ -225,7 +225,7 @@ export function createKeys(openKeys: () => ApiKeyStore, now: number, zone: TimeZ
       existing(openKeys().update(id, { isActive }, now));
       return { id };
     },
-    /** @param overlap how long the old secret stays valid, such as `24h`; undefined ends it at once */
+    /** @param overlap time for which the old secret stays valid, such as `24h`; undefined for none */
     rotate(id: number, overlap: string | undefined) {
       const seconds = overlap === undefined ? 0 : parseOverlap(overlap);
       if (seconds instanceof FieldError) throw invalidFields({ overlap: [seconds.message] });

@@ -59,7 +59,7 @@ export function openIdempotentWrites(
     `${PURGED_ROWS} rows, found by their age`,
   );
 
-  /** Time up to which no rows are left, so that other writes in this second skip the search. */
+  /** Time up to which all rows have been removed. Further writes in the same second skip the search. */
   let purgedUntil = Number.NEGATIVE_INFINITY;
   function removeExpired(until: number): void {
     if (until !== purgedUntil && purge.run(until).changes === 0) purgedUntil = until;

@@ -64,7 +64,7 @@ function openCounts(db: Connection, { excluded, large, small, ofCooperatives }: 
     const statement = db.prepare<[Params], { count: number }>(sql, bound);
     return (params: Params): number => (statement.get(params) as { count: number }).count;
   };
-  // JSON, because the driver takes longer for 16 rows than SQLite takes for the text.
+  // JSON, because the driver takes longer to return 16 rows than SQLite takes to compose the text.
   const list = <Params extends Value>(rows: string, bound: string) => {
     const sql = `SELECT json_group_object(block, rows) AS blocks
       FROM (SELECT block, sum(rows) AS rows FROM (${rows}) GROUP BY block)`;

@@ -1,7 +1,7 @@
 /**
  * Declarations of fields. The declaration of a field determines its type, its column in files, its handling
- * in bodies, responses, schemas, history and events, and its treatment in merges and erasures. In
- * addition, the column of the table needs a migration (CONTRIBUTING.md#add-a-field).
+ * in bodies, responses, schemas, history and events, and its treatment in merges and erasures. The
+ * table column also needs a migration (CONTRIBUTING.md#add-a-field).
  */
 
 import { parseDate } from './date-time.ts';

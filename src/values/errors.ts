@@ -22,7 +22,7 @@ export class FieldError {
  * - `invalid`: values are refused, by field
  * - `not_found`: the row does not exist
  * - `gone`: the row existed and will not return
- * - `repeated`: a request with the same key was answered before
+ * - `repeated`: a request with the same Idempotency-Key was answered before
  * - `unavailable`: the client should try again later
  */
 export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'repeated' | 'unavailable';

@@ -79,7 +79,7 @@ type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
 
 /**
  * Identifies a request by its path (without trailing slash), the bytes of its body, and the cooperatives of
- * the key. After a change of these cooperatives, the saved response is therefore not shown.
+ * the key. After a change of these cooperatives, the saved response is therefore not sent.
  */
 function identify(
   { caller, visible, path, bodyHash }: ApiRequest,

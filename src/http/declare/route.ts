@@ -364,7 +364,7 @@ export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefi
   // A coding that the server does not understand gives 501 (RFC 9112, section 6.1).
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
     return refusal(501, 'Unsupported transfer encoding in request.');
-  // Other methods are refused later with 404 or 405.
+  // Unsupported methods, such as DELETE, are refused later with 404 or 405.
   if (READING.has(incoming.method ?? '') && hasBody(incoming))
     return refusal(400, 'Only POST, PUT and PATCH take a body.');
   return undefined;
@@ -372,7 +372,7 @@ export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefi
 
 const HOST = /^(?:[A-Za-z0-9._-]+|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?$/;
 
-/** True for a host with an optional port. Links with any other text would not work. */
+/** True for a host with an optional port. Links to any other text would not work. */
 function isHost(text: string): boolean {
   const match = HOST.exec(text);
   return match !== null && (match[1] === undefined || isIPv6(match[1]));

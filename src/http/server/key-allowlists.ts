@@ -39,8 +39,8 @@ export function clientAddressText(
   trusted: AddressBlocks,
 ): string | null {
   const { remoteAddress: peer } = socket;
-  // Without trusted proxies, the address need not be parsed. This is the usual case, and every response with
-  // personal data needs the address.
+  // Without trusted proxies, the usual case, the address is not parsed. This saves time in every response
+  // with personal data.
   if (trusted.texts.length === 0) return peer?.replace(/^::ffff:(?=[0-9.]+$)|%.*$/g, '') ?? null;
   return clientAddress(peer, headers['x-forwarded-for']?.toString(), trusted)?.toString() ?? null;
 }

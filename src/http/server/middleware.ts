@@ -63,7 +63,7 @@ const PLAIN_BEARER = /^Bearer [!-~]+$/;
 
 /** @returns the token of an Authorization header, or a refusal in the words of Django REST framework */
 function readBearerToken(header: string | undefined): string | ApiResponse {
-  // The usual form
+  // The usual form of the header
   if (header !== undefined && PLAIN_BEARER.test(header)) return header.slice(BEARER.length);
   const [scheme = '', token, ...rest] = (header ?? '').trim().split(/[ \t]+/);
   if (scheme.toLowerCase() !== 'bearer') return MISSING;

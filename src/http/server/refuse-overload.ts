@@ -62,7 +62,7 @@ export class Overload {
     if (nowMs - this.lateSinceMs < INTERVAL_MS || this.samples < LEAST_SAMPLES) return false;
     this.lateSinceMs = undefined;
     this.samples = 0;
-    // Counts as a refusal. Otherwise the overload would end before its first refusal, some iterations later.
+    // The start counts as a refusal. Otherwise the overload would end before the first real refusal.
     this.refusedMs = nowMs;
     return true;
   }

@@ -144,7 +144,8 @@ const PREFLIGHT_MAX_AGE = '7200';
 
 /**
  * Returns the headers that tell a browser what a page may send (docs/keys.md#use-in-browsers). A preflight
- * request has no key, so every page gets these headers. The next request needs a key that allows the page.
+ * request has no key, so every page gets these headers. The request that follows needs a key that allows
+ * the host of the page.
  * @returns no headers for an OPTIONS request that does not come from a browser
  */
 function preflightHeaders({ headers }: IncomingMessage, match: Match): Headers {
@@ -300,7 +301,7 @@ interface DeprecatedFeature {
   readonly isUsedBy: (request: Pick<ApiRequest, 'search' | 'body'>) => boolean;
 }
 
-/** @throws Error for an invalid deprecation, for example one that gives clients less than six months */
+/** @throws Error for an invalid deprecation, for example with less than six months' notice */
 export function listDeprecated(route: Route): DeprecatedFeature[] {
   // By name, because responses of several statuses may share a field.
   const features = new Map<string, DeprecatedFeature>();

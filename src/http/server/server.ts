@@ -30,7 +30,7 @@ import { EXPECTS_CONTINUE } from './request-lifecycle.ts';
 /** Timeouts after which a slow client is disconnected. */
 export interface ServerTimeouts {
   readonly headersMs: number;
-  /** From the first byte of a request to the end of its body. request-body.ts limits the time of the body. */
+  /** From the first byte of a request to the end of its body. request-body.ts gives the body less time. */
   readonly requestMs: number;
   /** Time without progress during a request: no byte in either direction, or an unread response. */
   readonly idleMs: number;

@@ -44,7 +44,7 @@ export const describeBackup = (
   registry_id: registryId ?? null,
 });
 
-/** Returns a note on files of modules that this program lacks. @param rest treatment of these files */
+/** Returns a note on files of modules that this program lacks. @param rest end of the note */
 export function unknownFilesNote({ files }: Manifest, rest: string): string {
   const names = files.map(({ name }) => name).filter(isUnknownFile);
   return names.length === 0
@@ -69,8 +69,8 @@ function formatBackup({ files, rows, sequence }: Manifest): string {
 // Checks of the target folder and its disk
 
 /**
- * Asks the user before a missing folder is created. If its disk is not mounted, the backup would be written
- * to another disk.
+ * Asks the user before a missing folder is created. A folder is also missing if its disk is not mounted, and
+ * the backup would then be written to another disk.
  * @param folder parent of the folder of the backup
  * @param yes skips the question
  * @throws CommandError with status 2 if the user refuses or cannot be asked

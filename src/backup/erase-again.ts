@@ -1,6 +1,6 @@
 /**
- * Persons who were erased after a backup are in its copy again. Erases these persons from the copy before the
- * copy replaces the registry (docs/backup.md#erased-persons).
+ * Erases persons from the copy of a backup before the copy replaces the registry. The copy still has all
+ * persons who were erased after the backup (docs/backup.md#erased-persons).
  */
 
 import { createSecretKey } from 'node:crypto';
@@ -33,7 +33,8 @@ import type { RestoringFolder } from './restoring-folder.ts';
 const REASON = 'Erased again: the backup was older than the erasure.';
 
 /**
- * Collects erasures from the backup, the location, the registry to be replaced, and `erasuresFile`.
+ * Collects erasures from the files of erasures in the backup and at the location, from the registry to be
+ * replaced, and from `erasuresFile`.
  * @param sequence last event of the backup
  * @throws StorageError when a file of erasures cannot be used; CommandError `usage` when `erasuresFile` is
  * missing or inaccessible
@@ -58,14 +59,14 @@ export async function findErasures(
     newest: ofBackup === undefined ? beyond : mergeErasures(beyond, ofBackup),
     /** Erasures from all sources except the backup. */
     beyond,
-    /** True if one of these sources is known to have all erasures up to now. */
+    /** True if a source other than the backup has all erasures up to now. */
     isUpToDate: fromElsewhere !== undefined || isContinued(oldDatabase, sequence),
   };
 }
 
 /**
- * True if the file is the registry from which the backup was made, and not a restored copy. Each restore
- * renews the epoch, so the epochs would differ.
+ * True if the file is the registry from which the backup was made. A restored copy has another epoch, because
+ * each restore renews the epoch.
  */
 function isContinued(file: string, sequence: SequencePosition | undefined): boolean {
   if (sequence === undefined) return false;
@@ -134,9 +135,9 @@ export function eraseAgain(
   const since = new Set(erasedSince(newest, ofBackup));
   const members = since.size === 0 ? [] : eraseFrom(copy, newest, since, options);
   const all = mergeErasures(newest, ofBackup);
-  // Without an erasure after the backup, the other sources may be older than the backup.
+  // If no other source has an erasure after the backup, all of them may be older than the backup.
   const isNewer = isUpToDate || [...beyond.erasedAt.values()].some((seconds) => seconds * 1000 >= instantMs);
-  // Sources that lack an erasure that the backup has are older than the backup, or of another registry.
+  // If the other sources lack an erasure that the backup has, they are older, or of another registry.
   const isComplete =
     beyond.secrets.includes(ofBackup.secrets[0] ?? '') && erasedSince(ofBackup, beyond).length === 0;
   return {

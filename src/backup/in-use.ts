@@ -6,8 +6,8 @@ import { DATABASE_FILES, keysFileOf } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 
 /**
- * True if a process has the file of keys open, as a running service always has. A backup has the file open
- * while it copies the databases, and other commands only for an instant.
+ * True if a process has the file of keys open. A running service always has the file open, a backup while it
+ * copies the databases, and any other command only for an instant.
  */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 

@@ -1,5 +1,5 @@
 /**
- * Manages the backups in a common folder. Their order is that of the numbers in their names, not of dates.
+ * Manages the backups in a common folder. Backups are ordered by the numbers in their names, not by date.
  */
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -41,7 +41,7 @@ export type PrunedBackups = ReturnType<typeof pruneDatedBackups>;
  * @param yes skips the check that the newest backup has not shrunk
  * @param written name of the backup that was just written, and counts as the newest
  * @returns the number of backups that are left, and the names of the removed backups
- * @throws StorageError `failed` when the newest backup has less than half the members of the backup before
+ * @throws StorageError `failed` when the newest backup has less than half the members of the previous one
  */
 export function pruneDatedBackups(parent: string, keep: number, yes: boolean, written?: string) {
   const all = listDatedBackups(parent);
@@ -209,7 +209,7 @@ function writeRecord(databaseFile: string, last: RecordedBackup): void {
 
 /**
  * Writes a backup while other processes use the registry, and records it as the last backup of the location.
- * @param target a new or empty folder, which gets all files together, once they are checked and on disk
+ * @param target a new or empty folder, in which all files appear together, once they are checked and on disk
  * @throws StorageError, or the reason of the signal
  */
 export async function writeAndRecordBackup(

@@ -121,7 +121,7 @@ interface RestoreOptions {
 export type Restored = Awaited<ReturnType<typeof restore>>;
 
 /**
- * Replaces the files at a location with a backup. After a kill of the process, the location has either the
+ * Replaces the files at a location with a backup. If the process is killed, the location has either the
  * complete old registry, or files that only another restore can use.
  * @throws StorageError when the backup is not sound, the location is in use, or the location has files and
  * `replace` is false; CommandError when the file of erasures is missing. The location is then unchanged.
@@ -175,7 +175,7 @@ export async function restore(
   }
 }
 
-/** Prepares the copies. A failure changes nothing at the location, except the place of a ledger of 1.0.0. */
+/** Prepares the copies. A failure leaves the location unchanged, but a ledger of 1.0.0 may be moved. */
 async function prepare(
   folder: string,
   manifest: Manifest,
@@ -274,7 +274,7 @@ function assertNothingAt(databaseFile: string): void {
   );
 }
 
-/** Refuses symbolic links: a restore would replace the link, but SQLite has side files beside its target. */
+/** Refuses symbolic links: a restore would replace a link, but SQLite's side files are beside its target. */
 function assertNoLinks(databaseFile: string): void {
   for (const path of DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile))) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
@@ -282,7 +282,7 @@ function assertNoLinks(databaseFile: string): void {
   }
 }
 
-/** Requires room for all copies, and as much as the registry again for erasures from its copy. */
+/** Requires room for all copies, and once more for the registry, because erasures rewrite its copy. */
 function assertRoom(manifest: Manifest, location: string): void {
   const copied = manifest.files
     .filter(({ name }) => !isUnknownFile(name))
@@ -324,7 +324,7 @@ function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
 }
 
 /**
- * Adds the month keys at the location to the copy, since the ledger files there need them.
+ * Adds the month keys of the location to the copied file of keys, since the location's ledger uses them.
  * @returns faults
  */
 function keepMonthKeys({ copies, databaseFile, oldFolder }: RestoringFolder): string[] {

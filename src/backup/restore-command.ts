@@ -1,4 +1,4 @@
-/** The command `restore`, which replaces the registry by a backup (docs/backup.md#restore). */
+/** The command `restore`, which replaces the registry with a backup (docs/backup.md#restore). */
 import type { Command } from 'commander';
 import { checkStorage, type Finding, formatFindings } from '../check/check.ts';
 import type { RestoredLedger } from '../ledger/ledger-copy.ts';

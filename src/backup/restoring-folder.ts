@@ -1,7 +1,7 @@
 /**
  * The folder `registry.db.restoring`, which a running restore has beside the database, for the old files and
- * for copies from the backup. While the folder exists, no process opens the registry or its keys, which
- * therefore seem to change together. A rename of the folder ends the restore.
+ * for copies from the backup. While the folder exists, no process opens the registry or its keys, because
+ * perhaps only one of the two files has been replaced. A rename of the folder ends the restore.
  */
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ import { StorageError, unusable } from '../sqlite/storage-error.ts';
 const LOCK = '.lock';
 /** Folder of the copies from the backup. */
 const NEW = '.new';
-/** Mark that all old files are in the folder. Files at the location are then from a restore. */
+/** File that exists once all old files are in the folder. Files at the location are then from a restore. */
 const MOVED = '.moved';
 
 const REPLACED = DATABASE_FILES.filter(({ outlivesRestores }) => !outlivesRestores);

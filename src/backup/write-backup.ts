@@ -106,7 +106,7 @@ function removeIncomplete(parent: string, target: string): void {
 const isOfRunning = (pid: number): boolean => pid !== process.pid && isRunning(pid);
 
 /**
- * Writes a backup to a new or empty folder, which gets its name once all files are checked and on disk.
+ * Writes a backup to a new or empty folder. Its files appear together, once all are checked and on disk.
  * @throws StorageError; no files are left then
  */
 export async function writeBackup(

@@ -53,7 +53,7 @@ const NO_SESSION: Notice = [
   say('A session ends with “Leave”, and after 30 minutes without a request. Saved changes are kept.'),
   ...COME_BACK,
 ];
-/** Response to a form after the end of the session. With scripts, the form is not sent (assets/idle.js). */
+/** Response to a form after the end of the session. Scripts, if enabled, do not send it (assets/idle.js). */
 const NOT_SAVED: Notice = [
   say('Your session has ended'),
   say('The form that you just sent was not saved. Keep this page, and open the desk again in this browser.'),
@@ -254,7 +254,6 @@ const YEAR_SECONDS = 365 * 86_400;
 /** @throws RegistryError `unavailable` if the access cannot be recorded. The page must not be sent then. */
 async function recordAccess(visit: Visit, screen: Screen, shows: Page['shows']): Promise<void> {
   if (screen.personal === 'none' || shows === 'nobody') return;
-  // A mistake in the declaration of the screen
   if (shows === undefined) throw new Error(`The screen ${screen.path} does not say whose data it shows.`);
   const { clock, ledger } = visit.desk;
   await ledger?.record([accessByUser(clock, visit.session.user, { route: `desk ${screen.path}`, ...shows })]);
@@ -502,8 +501,7 @@ export async function listenForDesk(options: DeskServerOptions, port: number): P
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
-        // Responses take milliseconds. The remaining connections are then idle, for later requests of
-        // browsers.
+        // Responses take milliseconds, so connections that are left after a second are idle.
         setTimeout(() => server.closeAllConnections(), 1_000).unref();
       }),
   };

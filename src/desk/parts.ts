@@ -124,7 +124,7 @@ interface SelectOptions {
   readonly chosen?: string | undefined;
   readonly hint?: HtmlValue;
   readonly fault?: string | undefined;
-  /** True if the user must not leave the empty choice. */
+  /** True if the user has to choose a value that is not empty. */
   readonly isRequired?: true;
 }
 
@@ -163,7 +163,7 @@ export const failure = (visit: Visit, run: { readonly errors: string }): Html =>
   }</p>`;
 
 /**
- * Renders text in backticks as code. Replaces `registry …` by the command as the user has to type it.
+ * Renders text in backticks as code. Replaces `registry …` with the command as the user has to type it.
  * @param db location for the option `--db` of commands; undefined for the location in the settings
  */
 export const withCommands = (sentence: string, db?: string): Html =>

@@ -13,7 +13,7 @@ import type { Writing } from './localized-formats.ts';
 
 // In addresses, numbers replace national IDs and search texts, because browsers store addresses
 
-/** Maximum of stored numbers. Each further number removes the oldest number. Its links then return 404. */
+/** Maximum of stored numbers. Each further number removes the oldest, whose links then return 404. */
 const MOST_NUMBERS = 10_000;
 
 export class Numbers {
@@ -166,7 +166,7 @@ export interface Screen {
   readonly title: Message;
   /** Name in the menu. Without a name, the screen is not in the menu. */
   readonly menu?: Message;
-  /** `some` if pages may show personal data. The access ledger then records them. */
+  /** `some` if pages may show personal data. The access ledger then records each access. */
   readonly personal: 'none' | 'some';
   readonly read: ReadPage;
   /** True if forms of the screen may send files. */

@@ -85,7 +85,7 @@ export const isSameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(digestOf(one), digestOf(other));
 
 /**
- * Limit of the random number with which addresses start. It is so high that two desks rarely share numbers.
+ * Limit of the random number before the first number in addresses, so high that desks rarely share numbers.
  */
 const FARTHEST_NUMBER = 1_000_000_000;
 
@@ -97,7 +97,7 @@ export class Sessions {
   private lastSearch: number;
 
   /**
-   * @param before number before the first number in addresses; random, to not reuse those of an earlier desk
+   * @param before number before the first number in addresses; random, so that desks rarely share numbers
    */
   constructor(clock: Clock, before = randomInt(FARTHEST_NUMBER)) {
     this.passedMs = countMs(clock);

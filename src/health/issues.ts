@@ -9,7 +9,7 @@ import { DAY_SECONDS, formatDate, formatDateTime } from '../values/date-time.ts'
 import { type Message, say, Written } from '../values/message.ts';
 import { type Issue, STALE_COUNTED, type StatusFacts } from './registry-status.ts';
 
-/** Two hours more than a day, because a daily backup may take longer than the backup before. */
+/** Two hours more than a day, because a daily backup may take longer than the previous backup. */
 const OLDEST_BACKUP_SECONDS = 26 * 3_600;
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
 /** A recorded time that is further in the future shows that the clock is or was wrong. */

@@ -113,7 +113,7 @@ export async function readStatus(storage: Storage, added: readonly ReadAdded[] =
   });
 }
 
-/** Ignores a backup whose epoch is not that of the registry: of another registry, or older than a restore. */
+/** Ignores a backup with another epoch. It is of another registry, or older than the last restore. */
 function readLastBackup(databaseFile: string, sequence: SequencePosition | undefined): LastBackup | null {
   const last = findLastBackup(databaseFile);
   return last?.epoch === (sequence?.epoch ?? null) ? last : null;

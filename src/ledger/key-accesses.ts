@@ -6,7 +6,7 @@ import type { KnownNumber, PersonTracesStore } from './person-traces.ts';
 /** Filter for entries; without properties, all entries match. */
 export interface EntryFilter {
   readonly keyId?: number | undefined;
-  /** Epoch seconds; `from` and `to` are included. */
+  /** Epoch seconds; `from` and `to` are inclusive. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
@@ -72,9 +72,9 @@ export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store
     cooperatives.find((cooperative) => cooperative.id === id)?.code ?? `id ${id}`;
   return {
     ...counts,
-    /** Codes of cooperatives with all persons exported; null for an export of all cooperatives. */
+    /** Codes of cooperatives whose persons were all exported; null if all cooperatives were exported. */
     exportedCodes: exportedIds && [...exportedIds].map(codeOf),
-    /** Files whose accesses may not be counted, because the files could not be read to the end. */
+    /** Files that could not be read to the end, so that some of their accesses may be missing here. */
     unreadable: ledger.unreadable,
   };
 }

@@ -168,7 +168,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
   tellUnreadable(run, unreadable);
 }
 
-/** Removes files past their retention that the operator approves, even if later months are missing. */
+/** Removes files past their retention once the operator agrees, even if later months are missing. */
 async function prune(run: Run<PrintOptions & ConfirmOptions>): Promise<void> {
   const { storage, config, clock, options } = run;
   // Throws for a location without a registry of this release.
@@ -216,7 +216,7 @@ function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): 
 }
 
 /**
- * Maximum number of persons in an access record. An access to more persons is recorded as one to everybody.
+ * Maximum number of persons in an access record. An access to more is recorded as an access to all persons.
  */
 const MOST_NAMED = 1_000;
 
@@ -295,7 +295,7 @@ const describeChain = (chain: VerifiedChain) => ({
   fault: chain.fault,
 });
 
-/** Formats the end of a chain. A saved copy of the hash can later prove that no entry was changed before. */
+/** Formats the end of a chain. A saved copy of the hash can later prove that no earlier entry was changed. */
 const formatChain = ({ chain, origin, lastSequence: sequence, lastHash: hash }: VerifiedChain): Message =>
   say('Chain {chain} of {origin}: up to {sequence}, hash {hash}', { chain, origin, sequence, hash });
 

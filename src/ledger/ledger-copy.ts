@@ -305,7 +305,7 @@ function countNew(file: ReadableFile, local: readonly ReadableFile[]): number {
     for (const { id, count: entries, hash } of readRows(file.db, part)) {
       const last = id + entries - 1;
       if (isLocal(last, hash)) count -= entries;
-      // All later batches are damaged.
+      // The part ends before its first damaged batch.
       if (last >= part.last) break;
     }
   }

@@ -124,7 +124,7 @@ export function toLines(text: string, hashPerson: HashPerson) {
   for (const access of text.split(ACCESSES)) {
     const [time, start = '', persons = '', end = ''] = access.split(PARTS);
     const timeMs = Math.floor(Number(time));
-    // Most accesses have the same millisecond as the access before.
+    // Most accesses have the same millisecond as the previous access.
     if (timeMs !== formattedMs) {
       [formattedMs, formatted] = [timeMs, new Date(timeMs).toISOString()];
       firstMs = Math.min(firstMs, timeMs);

@@ -57,7 +57,7 @@ function toLedgerFile(folder: string, name: string): LedgerFile {
 export const nameOf = ({ month, origin, number }: { month: string; origin: string; number: number }) =>
   `${month}-${origin.slice(0, ORIGIN_DIGITS)}-${String(number).padStart(4, '0')}.db`;
 
-/** Returns a file name that is unused in the folder, with the month, origin and number of a name. */
+/** Returns a file name that is unused in the folder, with the month, origin and number of `name`. */
 export function freeNameOf(folder: string, name: string): string {
   const base = NAME.exec(name)?.[1] ?? name;
   for (let n = 1; ; n++) {

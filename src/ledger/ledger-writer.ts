@@ -318,8 +318,7 @@ export class LedgerWriter {
   }
 
   /**
-   * Creates the first file if the ledger has no files. If all files are missing later, this can then be
-   * detected.
+   * Creates the first file if the ledger has no files, so that a later loss of all files can be detected.
    * @throws StorageError when the folder cannot be used
    */
   start(nowMs: number): void {
@@ -428,7 +427,7 @@ export function closeOpenFile(databaseFile: string): void {
   try {
     withDatabase(newest.path, { waitMs: 0, ...LEDGER_SETTINGS }, closePart);
   } catch (error) {
-    // Throws errors that are not caused by the file. A file at fault is used or replaced by the next access.
+    // Throws errors that are not caused by the file. The next access uses or replaces a faulty file.
     faultOf(error);
   }
 }

@@ -24,7 +24,7 @@ const idOf = (secret: Uint8Array): string => hash('sha256', secret).slice(0, ID_
 const isIntact = ({ id, secret }: MonthKey): boolean => id === idOf(secret);
 
 /**
- * Runs work in a transaction on the keys' file.
+ * Runs work in a transaction on the file of keys.
  * @param keysFile created if missing
  * @throws StorageError, the driver's error
  */
@@ -33,7 +33,7 @@ const change = <T>(keysFile: string, work: Parameters<typeof withDatabase<T>>[2]
     db.transaction.immediate(() => work(db)),
   );
 
-/** Returns the id of the key of a month, and creates the key if none is intact. @param month as `2026-11` */
+/** Returns the id of a month's key. Creates a key if the month has no intact key. @param month `2026-11` */
 export const takeMonthKey = (keysFile: string, month: string): string =>
   change(keysFile, (db) => {
     const rows = db.rows<MonthKey>(`${ROWS} WHERE month = ?`, [month]);

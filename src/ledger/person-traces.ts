@@ -36,7 +36,7 @@ export interface KnownNumber {
 function findTraces(db: Connection, requested: string) {
   const { rows: memberIds, numbers, mistaken } = identifyPerson(db, requested) ?? NOBODY;
   const rows = listOf(memberIds);
-  /** Returns a SELECT of the column's present and former values in these rows, removed rows included. */
+  /** Returns a SELECT of the present and former values of a column for the person, even in removed rows. */
   const values = (column: string) => `SELECT ${column} AS value FROM main.members WHERE id IN (${rows})
     ${['old', 'new']
       .map(
@@ -93,7 +93,7 @@ function otherHolders(
   );
 }
 
-/** SELECT of all national IDs. Only the history has former IDs for which no redirect exists. */
+/** SELECT of all national IDs. Reads former IDs from the history, because some have no redirect. */
 const KNOWN_NUMBERS = `
   SELECT * FROM (
     SELECT c.old AS number, m.identity_card AS current, c.at AS until

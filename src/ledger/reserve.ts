@@ -1,8 +1,8 @@
 /**
  * Reserves room in the open file for accesses while the disk is full (docs/ledger.md#a-full-disk). Accesses
  * use only free pages that the file already has on disk, so that the write-ahead log can always be moved into
- * the file. When few free pages are left, the file grows. If the disk has no room for this, a part of the
- * reserve is freed instead. The reserve consists of large rows, which are called steps.
+ * the file. When few free pages are left, the file grows. If the disk has no room for new pages, a part of
+ * the reserve is freed instead. The reserve consists of large rows, which are called steps.
  */
 import type { Connection } from '../sqlite/connection.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
@@ -102,7 +102,7 @@ function grow(db: Connection): void {
 }
 
 /**
- * Adds a row and writes its pages to disk. After a failure, the row stays, so that nothing uses the pages.
+ * Adds a row and writes its pages to disk. If that fails, the row stays, so that nothing else uses the pages.
  */
 function addPages(db: Connection, id: number, bytes: number): void {
   write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [id, bytes]));

@@ -52,8 +52,8 @@ export function findOldFiles(
   const removable: string[] = [];
   const waiting: string[] = [];
   const lastMs = files.map(lastMsOf);
-  // The last time of a file is in the future if the clock was ahead. Since the file is older than the files
-  // after it, the earliest of the last times counts instead.
+  // If the clock was ahead, the last time of a file is in the future. A file is older than all later files.
+  // So the earliest last time of the file and of all later files counts instead.
   const ages = lastMs.map((ms, i) => (ms <= nowMs ? ms : Math.min(...lastMs.slice(i))));
   for (const [i, { name, month }] of files.slice(0, -1).entries()) {
     if ((ages[i] as number) >= beforeMs) break;

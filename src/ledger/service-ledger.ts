@@ -55,7 +55,7 @@ const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
 
 /**
  * Opens the ledger of a service, and creates missing files.
- * @param thread tests replace the module by one that stalls, and control it through the shared memory `flag`
+ * @param thread tests pass a module that stalls, and control it through the shared memory `flag`
  * @throws StorageError when the ledger cannot be used
  */
 export function openServiceLedger(

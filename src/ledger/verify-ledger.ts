@@ -13,7 +13,7 @@ export interface VerifiedChain {
   readonly origin: string;
   /** Number of valid entries. */
   readonly entries: number;
-  /** Sequence of the last entry before the first fault; without entries before a fault, `removedThrough`. */
+  /** Sequence of the last entry before the first fault; `removedThrough` if there is no such entry. */
   readonly lastSequence: number;
   readonly lastHash: string;
   /** Sequence of the last entry that retention removed; 0 without removals. */

@@ -123,7 +123,7 @@ export interface Distribution {
   readonly sum: number;
 }
 
-/** Value of a metric. A metric with labels has pairs: the values of its labels, and the value for these. */
+/** Value of a metric. For a metric with labels, pairs of label values and the value for these labels. */
 type ValuesOf<Declared> =
   Declared extends Declaration<infer Type, infer Labels>
     ? LabelledOr<Labels, Type extends 'histogram' ? Distribution : number>

@@ -17,7 +17,7 @@ import {
   type Metrics,
 } from './declarations.ts';
 
-/** Counts values by bucket. Allocates no memory, because a lookup takes only 100 µs. */
+/** Counts values by bucket. `observe` allocates no memory, because a lookup request takes only 100 µs. */
 export class Histogram {
   private readonly bounds: readonly number[];
   /** Number of values in each bucket, and then the sum of all values. */
@@ -51,9 +51,9 @@ interface RouteCounts {
   readonly answered: Float64Array;
 }
 
-/** Limit of statuses, for the length of `answered`. */
+/** Length of `answered`. All HTTP statuses are lower. */
 const STATUSES = 1_000;
-/** Statuses in the metric of refusals. They are due to keys, limits and load. */
+/** Statuses in the metric of refusals, which are caused by keys, limits and load. */
 const REFUSING = [401, 403, 429, 503];
 
 class RequestCounts {
@@ -187,7 +187,7 @@ function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number
 const RESOLUTION_MS = 10;
 const NS_PER_MS = 1e6;
 
-/** @param delays delays since the last call, which are reset */
+/** @param delays event-loop delays since the last call. This call resets them. */
 function readProcess(delays: ReturnType<typeof monitorEventLoopDelay>) {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();
@@ -204,7 +204,8 @@ function readProcess(delays: ReturnType<typeof monitorEventLoopDelay>) {
 }
 
 /**
- * Node measures the time between two samples. Returns the part of it that exceeds the interval, in seconds.
+ * Returns the delay of a sample in seconds: the time since the previous sample, minus the regular interval.
+ * @param ns nanoseconds since the previous sample, as Node measures them
  */
 const toDelay = (ns: number): number => Math.max(0, ns / NS_PER_MS - RESOLUTION_MS) / 1000;
 

@@ -101,7 +101,7 @@ export const addCorrectionOptions = (command: Command): Command =>
 /**
  * Records the access, shows the plan of a correction, asks for confirmation, runs the correction and prints
  * the result.
- * @param access all numbers and members that the correction names or shows
+ * @param access all national IDs and members that the correction names or shows
  * @throws CommandError with status 1 if the correction was refused or not confirmed; errors of `recordAccess`
  */
 export async function correct(
@@ -315,7 +315,7 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
   },
 };
 
-/** @param group command such as `nid` */
+/** @param group parent of the commands, such as `nid` */
 export function declareCorrections(group: Command, context: CliContext): void {
   for (const [words, declared] of Object.entries(COMMANDS)) {
     const [parent, name] = words.split(' ') as [string, string];

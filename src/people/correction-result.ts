@@ -15,8 +15,8 @@ export interface Collision {
 }
 
 /**
- * Two people whom a correction would make one person, without personal data. If a number is replaced, the
- * first person has the old number, and the second has or had the new number.
+ * Two people whom a correction would make one person, without personal data. If a national ID is replaced,
+ * the first person has the old ID, and the second has or had the new ID.
  */
 export interface ComparedPeople {
   /** Ids of the memberships of each person. */

@@ -26,7 +26,7 @@ import type {
   LikelyDuplicates,
 } from './likeness.ts';
 
-/** Returns the name of a member for a command line. It is the id if the code may be a national ID. */
+/** Names a member on a command line: by id if the codes may be a national ID or look like an option. */
 function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
   const name = `${cooperativeCode}/${memberCode}`;
   if (mayContainIdentityCard(memberCode) || name.startsWith('-')) return String(id);

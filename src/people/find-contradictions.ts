@@ -25,7 +25,7 @@ interface AcceptanceOptions {
   readonly members: readonly number[];
 }
 
-/** Records that conflicting memberships belong to one person, unless an earlier correction has. */
+/** Records that conflicting memberships belong to one person, unless this is already recorded. */
 export const acceptContradictions = (
   { db }: OperationScope,
   { nid }: { readonly nid: string },

@@ -30,7 +30,7 @@ interface DismissalOptions {
   readonly other: number;
 }
 
-/** Records that two members are different people, unless an earlier correction has recorded this. */
+/** Records that two members are different people, unless this is already recorded. */
 export const dismissDuplicate = (
   { db }: OperationScope,
   { oneId, otherId }: { readonly oneId: number; readonly otherId: number },
@@ -51,7 +51,7 @@ export const dismissDuplicate = (
   },
 });
 
-/** Returns SQL of the current id of a member of a dismissal, who may have been merged since. */
+/** Returns SQL of the current id of a member in a dismissal, since the member may have been merged. */
 const memberNow = (name: keyof DismissalOptions): string => {
   const id = `json_extract(o.options, '$.${name}')`;
   return `coalesce((${redirectSql(MERGED_MEMBERS, id)}), ${id})`;
@@ -135,7 +135,7 @@ function findNearNumbers(db: Connection, visit: (one: number, other: number) => 
   }
 }
 
-/** Groups members whose numbers are equal outside three places. A few groups contain other numbers. */
+/** Groups members whose numbers are equal outside three places. A few groups also have other numbers. */
 function groupByRest(digits: Uint8Array, first: number): Iterable<readonly number[]> {
   // A 32-bit hash of the remaining places is enough, because a later check compares the digits.
   const rests = new Int32Array(digits.length / DIGITS);
@@ -287,7 +287,7 @@ function compareGroups(
 function compareMembers(db: Connection, likely: LikelyPairs): Crowd[] {
   db.raw.function('name_key', { deterministic: true }, (name) => nameKeyOf(String(name)));
   const oneName = db.raw.prepare<[cooperative: number], string>(ONE_NAME).pluck();
-  // The statement runs once for each cooperative, because for all it would sort the names of all members.
+  // Runs for each cooperative, because one statement for all would sort the names of all members.
   const namesakes = db.values<number>('SELECT id FROM main.cooperatives').flatMap((id) => oneName.all(id));
   const crowds = [
     compareGroups(likely, 'phone', db.values(ONE_PHONE)),

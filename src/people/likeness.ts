@@ -18,7 +18,7 @@ export interface Registered {
 export interface Likeness {
   /** From 0 to 100; not a probability. */
   readonly score: number;
-  /** Sentences without personal data, strongest first. */
+  /** Phrases without personal data, strongest first. */
   readonly reasons: readonly string[];
 }
 
@@ -30,8 +30,8 @@ const areSwapped = (one: string, other: string): boolean =>
   [...one].sort().join('') === [...other].sort().join('');
 
 /**
- * Scores two members with similar names. The two must also have one phone, or national IDs that are one slip
- * apart, or one cooperative with the same name and date of birth.
+ * Scores two members with similar names. The two must also have the same phone, or national IDs that are one
+ * slip apart, or the same cooperative, name and date of birth.
  * @returns undefined if the members are unlikely to be one person with two numbers
  */
 export function judgePair(one: Registered, other: Registered): Likeness | undefined {
@@ -98,7 +98,7 @@ export const gravelyContradict = (one: Described, other: Described): readonly st
     [!haveCommonWord(one.fullName, other.fullName), DIFFERENT_NAMES],
   ]);
 
-/** Returns the words of the facts that hold. */
+/** Returns the words of the facts that are true. */
 export const wordsFor = (facts: readonly (readonly [holds: boolean, words: string])[]): string[] =>
   facts.flatMap(([holds, words]) => (holds ? [words] : []));
 
@@ -172,7 +172,7 @@ export interface Crowd {
 export interface LikelyDuplicates {
   /** The most likely pair first. Two people appear only once, even if they share several cooperatives. */
   readonly pairs: readonly LikelyDuplicate[];
-  /** Number of pairs that exceed the limit, the least likely ones. A pair may be counted several times. */
+  /** Number of the least likely pairs, omitted because of the limit. May count a pair several times. */
   readonly dropped: number;
   /** Number of pairs that are omitted because an operator has set them aside. */
   readonly dismissed: number;
@@ -184,7 +184,7 @@ export interface ContradictoryMember extends FoundMember, Described {}
 export interface ContradictoryPerson {
   /** All memberships of the person, in id order. */
   readonly members: readonly ContradictoryMember[];
-  /** Sentences without personal data. */
+  /** Phrases without personal data. */
   readonly contradictions: readonly string[];
 }
 
@@ -193,6 +193,6 @@ export interface Contradictions {
   readonly persons: readonly ContradictoryPerson[];
   /** Number of persons who are omitted because an operator has confirmed them and no value has changed. */
   readonly accepted: number;
-  /** Number of persons who exceed the limit. */
+  /** Number of persons who are omitted because of the limit. */
   readonly dropped: number;
 }

@@ -43,7 +43,7 @@ const YOUNG_MIB = 8;
 const POOLS = { MALLOC_ARENA_MAX: '2' };
 
 /**
- * Replaces this process by the same program with memory limits (docs/decisions/0015-how-it-is-started.md).
+ * Restarts this program in the same process, with memory limits (docs/decisions/0015-how-it-is-started.md).
  * The process id, open files and settings stay the same. Does nothing if the user has set a limit, or if the
  * process has a channel to its parent, which would be lost.
  */
@@ -55,8 +55,8 @@ export function limitMemory(): void {
   process.execve?.(execPath, args, { ...POOLS, ...env });
 }
 
-// New folders and files. What root creates is given to the owner of the folder around it. Otherwise a service
-// that runs as that owner could not open the file.
+// New folders and files. Root gives them to the owner of their parent folder. Otherwise a service that runs
+// as that owner could not open them.
 
 /**
  * Creates the missing folders of a path, which only their owner can read. Does not use Node's recursive

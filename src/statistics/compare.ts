@@ -47,7 +47,7 @@ export function compareAll(
   });
 }
 
-/** @param today `YYYY-MM-DD`. Deliveries of this year and the last count from January to this month. */
+/** @param today `YYYY-MM-DD`. Deliveries of either year are summed from January to the month of this day. */
 function figuresOf(cooperatives: number, { members, production, loans, savings }: Statistics, today: string) {
   const [year, month] = [Number(today.slice(0, 4)), today.slice(5, 7)];
   const joinedIn = (joining: number) => BigInt(members.byJoiningYear[joining] ?? 0);

@@ -37,7 +37,7 @@ export async function interruptible<T>(
 }
 
 /**
- * Returns an explanation for the operator; other errors are returned unchanged.
+ * Returns an error that explains to the operator why the port cannot be used. Returns other errors unchanged.
  * @param setting name of the option or setting for the port
  */
 export function toListenError(

@@ -54,7 +54,7 @@ const HOUR_MS = 3_600_000;
 /** Milliseconds between attempts, from Standard Webhooks 1.0.0. The last wait is repeated. */
 const WAITS_MS = [5_000, 300_000, HOUR_MS / 2, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
-/** Largest random change of a wait, as a part of the wait. Messages that failed together are then spread. */
+/** Largest random change of a wait, as a fraction of the wait. Spreads messages that failed together. */
 const JITTER = 0.1;
 const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);
 

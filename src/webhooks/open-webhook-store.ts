@@ -67,7 +67,7 @@ export interface WebhookAttempt {
   readonly fault: string | null;
 }
 
-/** Results of deliveries to store. */
+/** Results of deliveries that have to be stored. */
 export interface WebhookOutcome {
   readonly id: number;
   /** Revision of the endpoint when it was read. */
@@ -158,7 +158,7 @@ const prepareStatements = (db: Connection) => ({
   ),
 });
 
-/** Maximum number of successful attempts that are stored for an endpoint, and maximum of failed attempts. */
+/** Maximum number of successful attempts to store for an endpoint. The same limit applies to failures. */
 const KEPT_ATTEMPTS = 100;
 
 export class WebhookStore {

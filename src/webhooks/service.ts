@@ -128,7 +128,7 @@ class WebhookService {
       return outcome === undefined ? [] : [{ delivery, outcome }];
     });
     if (results.length === 0) {
-      // A result that could not be stored before belonged to an endpoint that has been removed since.
+      // If results could not be stored before, their endpoints have been removed since.
       this.isStuck = false;
       return;
     }

@@ -366,7 +366,7 @@ async function getMessage(
   throw refused(`There is no event ${sequence} for this endpoint.`);
 }
 
-/** Sends a message, then stores and prints the attempt. After a success, the service retries at once. */
+/** Sends a message, stores and prints the attempt. A success lets the service retry a failing message. */
 async function send(
   run: Run,
   store: WebhookStore,

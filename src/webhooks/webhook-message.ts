@@ -146,7 +146,7 @@ export const formatSecret = (secret: Uint8Array): string => `whsec_${Buffer.from
 
 /**
  * Returns the headers of one attempt.
- * @param secrets secrets that each make a signature: during a rotation, the receiver knows one of two
+ * @param secrets each makes a signature, because the receiver may know only one of them during a rotation
  */
 export function signedHeaders(
   { id, body }: WebhookMessage,

@@ -60,7 +60,7 @@ export const removeEntries = (
 const going = (kind: EntryKind): string =>
   `temp.removed_entries r CROSS JOIN main.${tableOf(kind).table} e ON e.id = r.id`;
 
-/** Returns notes with the total and the first and last day. They show the operator a wrong selection. */
+/** Returns notes with the total and the first and last day, which help to notice a wrong selection. */
 function noteSums(db: Connection, kind: EntryKind, { offsetSeconds }: TimeZone): Message[] {
   const { of, digits, kind: sort, at } = SUMS[kind];
   const day = (edge: 'min' | 'max') => `date(${edge}(e.${at}) + ${offsetSeconds}, 'unixepoch')`;

@@ -27,8 +27,8 @@ export const TOUCHED_BY_MOVE: Touched = {
 };
 
 /**
- * Moves the staged members and their rows to a cooperative. If a merge deletes a member afterwards, only the
- * rows of the member are moved.
+ * Moves the staged members and their rows to a cooperative. Does not move members in `temp.pairs`, but only
+ * their rows, because a merge deletes these members afterwards.
  */
 export function moveMembers(db: Connection, cooperativeId: number): void {
   for (const { entity, ids } of OWNED) {

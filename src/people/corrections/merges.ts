@@ -240,7 +240,7 @@ function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): Correcti
 
 // Merge of cooperatives
 
-/** Moves all members to another cooperative, merges the members of both, and dissolves the first. */
+/** Moves all members to another cooperative, merges members of both, and dissolves the first cooperative. */
 export const mergeCooperatives = (
   { db }: OperationScope,
   { fromCode, intoCode }: { readonly fromCode: string; readonly intoCode: string },

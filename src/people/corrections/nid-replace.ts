@@ -75,8 +75,8 @@ interface NewNumber {
 }
 
 /**
- * Gives every membership with the number `old` the number `current`. The number `old` still finds the person.
- * If another person has or had `current`, the operator has to agree.
+ * Replaces the number `old` with `current`, in every membership of the person or only in `memberId`. The
+ * number `old` still finds the person. If another person has or had `current`, the operator has to agree.
  * `samePerson`: the two people become one person. Memberships in the same cooperative are merged.
  * `releases`: another person loses the former number `current`. If `current` is not a former number, `old` no
  * longer finds the person.
@@ -116,7 +116,7 @@ function readReplacement(
   },
 ) {
   const { old, current, memberId, samePerson } = replacement;
-  // A former number has no redirect either if its replacement was later changed over HTTP.
+  // A former number also lacks a redirect if its replacement was later changed over HTTP.
   const leadsTo = redirectOf<string>(db, REPLACED_NUMBERS, current) ?? old;
   const isFormer = leadsTo !== old;
   const otherHolders = old === current ? [] : holdersOf(db, isFormer ? leadsTo : current);
@@ -131,7 +131,7 @@ function readReplacement(
     staying,
     /** Memberships of another person who has, or had, the new number. */
     otherHolders,
-    /** True if `current` is a former number of a person who has another number now. */
+    /** True if `current` is a former number of a person whose present number is not `old`. */
     isFormer,
     /**
      * Number that the holders get. If `current` is a former number of the same person, the holders get the
@@ -188,7 +188,7 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
     return same === undefined ? [] : [{ from: id, into: same.id }];
   });
   stagePairs(db, pairs);
-  // With --release, the former holder loses the new number, or else the old number is released.
+  // With --release, a former number is taken from its holder. In all other cases, the old number is released.
   const isTaken = isFormer && !isJoined;
   const ids = holders.map(({ id }) => `SELECT ${id}`).join(' UNION ALL ');
   const compared = otherHolders.length === 0 ? undefined : compare(replacement);

@@ -56,7 +56,7 @@ export interface Day {
 
 /** Options of a correction, and statements to which the operator agrees. */
 export interface AgreedOptions extends CorrectionOptions {
-  /** A number is released, or is taken from another person. */
+  /** A national ID is released, or is taken from another person. */
   readonly releases?: boolean | undefined;
   /** Two people are the same person. */
   readonly samePerson?: boolean | undefined;
@@ -68,7 +68,7 @@ export const refuse = (message: Text, collisions: readonly Collision[] = []): Co
   collisions,
 });
 
-/** Returns the result of a correction that an earlier correction has already made. */
+/** Returns the result of a correction whose changes an earlier correction has already made. */
 export const repeated = (
   db: Connection,
   correctionId: number,

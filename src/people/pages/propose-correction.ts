@@ -135,7 +135,7 @@ function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople)
   }</p>${compared(visit, sides)}</section>`;
 }
 
-/** Adds numbers and members to those that a page shows. */
+/** Adds national IDs and members to those that a page shows. */
 export function withSubject({ fields, subject }: Shows, added: Subject): Shows {
   const union = <T>(one: readonly T[] = [], other: readonly T[] = []): T[] => [
     ...new Set([...one, ...other]),

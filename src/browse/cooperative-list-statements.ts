@@ -22,7 +22,7 @@ export type RecordedKind = EntryKind | 'payments';
 export interface RecordedRow extends FoundMember {
   readonly rowId: string;
   readonly reference: string;
-  /** Time of the row in epoch seconds: for a loan, its start, or null without a start. */
+  /** Time of the row in epoch seconds. For a loan, this is the start date, which may be null. */
   readonly at: number | null;
   /** Product, kind of transaction, status of the loan or method of payment; `void` for a void payment. */
   readonly what: string | null;
@@ -41,7 +41,7 @@ interface LateLoan extends FoundMember {
 }
 
 interface Listed {
-  /** Table of the rows `e`. */
+  /** Name of the table that has the alias `e`. */
   readonly table: string;
   /** SQL after FROM for the rows of one cooperative. Has only the joins that counting and sorting need. */
   readonly from: string;

@@ -25,7 +25,7 @@ export const cooperativePage = (
 ): Screen => ({
   path: '/cooperative/:code',
   title: say('Cooperative'),
-  // The figures show no persons, but the files of the cooperative's rows do.
+  // The figures show no persons, but exports of the cooperative's rows do.
   personal: 'some',
   async read(visit) {
     const cooperative = await findCooperative(visit, visit.use(openRegistry));

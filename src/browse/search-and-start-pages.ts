@@ -78,7 +78,7 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
       fault: say('A national ID has 16 digits; this number has {count}.', { count: digits.length }),
     };
   const { fault, ...byNames } = await byWords(stores, text);
-  // The text may be an unknown code. A message about too short words would then be misleading.
+  // The text may be an unknown code. A message that words are too short would then be misleading.
   if (coded.length === 0) return fault === undefined || /\d/.test(text) ? byNames : { ...byNames, fault };
   return { ...byMembers(registry, coded), cooperatives: byNames.cooperatives };
 }

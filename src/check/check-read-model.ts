@@ -25,7 +25,7 @@ const TABLES = [
 export const countOutOfDate = (db: Connection, { version }: ReadModelFormat): number =>
   db.count(`members WHERE ${IS_OUT_OF_DATE}`, { version });
 
-/** Returns a description of the first wrong column. Ignores columns that lookups do not use. */
+/** Returns a description of the first wrong column. Ignores stale and outdated columns. */
 export function findWrongColumn(db: Connection, { version, zone }: ReadModelFormat): string | undefined {
   for (const [column, table] of TABLES) {
     const without = db.value<number | undefined>(

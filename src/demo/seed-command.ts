@@ -33,7 +33,7 @@ import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addSettingOptions, openConfiguredStorage, type SettingOptions } from '../terminal/settings.ts';
 import { formatDate, KIGALI } from '../values/date-time.ts';
 
-/** The relative path leads to the folder from `src/` as well as from `dist/`. */
+/** The same relative path leads to the folder from `src/` and from `dist/`. */
 const SEED_FOLDER = fileURLToPath(new URL('../../data/seed/', import.meta.url));
 
 /** Columns whose dates are shifted, so that the newest date is today. Dates of birth are not shifted. */
@@ -55,8 +55,8 @@ function move(text: string, days: number): string {
 }
 
 /**
- * Writes the demo files to a folder. If the folder has a file of the same name but with different content,
- * writes nothing.
+ * Writes the demo files to a folder. Writes nothing if the folder has a file with the same name as a demo
+ * file but different content.
  * @param today `YYYY-MM-DD`, the newest date in the files
  * @returns the name of the first file in the folder that has different content
  * @throws the system's error

@@ -68,7 +68,10 @@ export const ENTER_FOR_PERSON: Screen = enteringScreen(
   },
 );
 
-/** Returns columns that identify the owner of a new row. @param id of the membership; for payments, loan */
+/**
+ * Returns columns that identify the owner of a new row.
+ * @param id id of the membership; for a payment, id of the loan
+ */
 function ownerOf({ memberships }: StoredPerson, kind: ImportKind, id: string): Texts | undefined {
   for (const { member, loans } of memberships) {
     const cooperative = { cooperative_code: textOf(member, 'cooperative') };
@@ -138,7 +141,7 @@ function ownersOf(kind: ImportKind, { member, loans }: StoredMembership, row: St
   return { ...cooperative, loan_reference: loan === undefined ? '' : textOf(loan, 'reference') };
 }
 
-// Pages to enter and change cooperatives, and to enter rows of a cooperative one by one, as from paper
+// Pages to enter and change cooperatives, and to enter their rows one by one, for example from paper
 
 export const NEW_COOPERATIVE: Screen = enteringScreen(
   { path: '/cooperatives/enter', title: say('New cooperative') },

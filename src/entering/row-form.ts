@@ -170,7 +170,7 @@ export const formTexts = (stored: Texts): Texts =>
     Object.entries(stored).map(([column, text]) => {
       const kind = kindOf(column)?.kind;
       if (kind === 'instant' || kind === 'past_instant') return [column, text.slice(0, 10)];
-      // Removes zeros after the point: where a point separates thousands, 4050.000 could mean millions.
+      // Removes trailing zeros: a clerk for whom a point separates thousands could read 4050.000 as millions.
       return [column, kind === 'decimal' ? text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') : text];
     }),
   );

@@ -55,14 +55,14 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
     followers.end();
   };
   const narrowedTo = (visible: Visible) => ({
-    /** Reads a page of visible events. @throws RegistryError `gone` as `Feed.read` */
+    /** Reads a page of visible events. @throws RegistryError `gone`, like `Feed.read` */
     read: (request: FeedRequest) => snapshot.read(() => feed.read({ ...request, visible })),
     /**
      * Reads a page of visible events, and waits if there is no event yet. Events of this process arrive at
      * once, events of other processes within 100 ms. The page is empty if the time ends or the client
      * disconnects before an event arrives.
      * @param whenLeft registers a callback for the client's disconnection
-     * @throws RegistryError `gone` as `Feed.read`, also as a rejection
+     * @throws RegistryError `gone`, like `Feed.read`, thrown at once or as a rejection
      */
     wait(request: FeedRequest, waitMs: number, whenLeft: (leave: () => void) => void): Awaitable<FeedPage> {
       const narrowed = { ...request, visible };
@@ -71,8 +71,8 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
       return followers.add({ ...narrowed, after: page.lastSequence }, page, waitMs, whenLeft);
     },
     /**
-     * Finds the range of events of the import, or of the undo of an import, that caused an event.
-     * @returns undefined for an event with a different cause
+     * Finds the range of events that have the same cause as the given event.
+     * @returns undefined if the cause is neither an import nor the undo of an import
      */
     findImport({ actor }: RegistryEvent): ImportRange | undefined {
       const [kind, id] = actor.split(':');

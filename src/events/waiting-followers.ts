@@ -107,7 +107,7 @@ export class WaitingFollowers {
   /** @returns false if the follower wants none of the new events */
   private answerNewsTo(follower: Follower, pages: Map<string, FeedPage>): boolean {
     const { after, limit, visible, types } = follower.request;
-    // `all` distinguishes a key for all cooperatives from a key without any.
+    // `all` distinguishes an API key for all cooperatives from an API key for none.
     const key = `${after} ${limit} ${visible === null ? 'all' : visible.join()} ${types?.join()}`;
     try {
       const page = pages.get(key) ?? this.feed.read(follower.request);

@@ -14,7 +14,7 @@ const READ_BYTES = 256 * 1024;
 
 /**
  * Opens a spool. `parts` reads the content from the start, and closes the file at the end. `close` closes the
- * file earlier, but after any current read of `parts`. The system deletes the closed file.
+ * file early, but waits for a read in progress. The system deletes the file when it is closed.
  * @throws the system's error
  */
 export function openSpool(storage: Storage) {

@@ -138,7 +138,7 @@ async function write(
   }
 }
 
-/** @throws as `recordAccess` */
+/** @throws the errors of `recordAccess` */
 async function record(
   run: Run<Options>,
   { sequence: asOfSequence }: ExportSnapshot,

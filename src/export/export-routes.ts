@@ -59,7 +59,7 @@ export function createExporter(storage: Storage, zone: TimeZone) {
       const written = thread.run('spool', { request, descriptor, isLeft });
       whenLeft(() => {
         Atomics.store(isLeft, 0, 1);
-        // While the thread writes, the descriptor must not become that of another file.
+        // Closing earlier would let the system reuse the descriptor for another file while the thread writes.
         written.then(close, close);
       });
       try {
@@ -122,7 +122,7 @@ const exportRoute = (
       'the last event that the rows include: pass it to /events as `after` to continue.',
     tag,
     access: { ...access, isExport: true },
-    // Lookup-only keys may not export cooperatives either, although these are no personal data.
+    // Lookup-only keys may not export cooperatives either, although these are not personal data.
     narrowed: SHOWS_PERSONS,
     personal: showing('all', EXPORTED[kind].groups),
     query: { ...filters, format: FORMAT },
@@ -170,7 +170,7 @@ const exportRoute = (
     },
   });
 
-/** Compresses in another thread. @param parts each is read when the previous part has been compressed */
+/** Compresses in another thread. @param parts each part is read after the previous part is compressed */
 export async function* gzipped(
   parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Buffer> {
@@ -204,7 +204,7 @@ export const serveExports: AddToService = ({ zone }) => {
       exporter = createExporter(storage, zone);
       const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
       return {
-        // An export needs the scope of the list.
+        // An export needs the same scope as the list.
         more: ({ tag, title }, filters) => [
           exportRoute(
             {

@@ -59,7 +59,7 @@ export interface ExportFilter {
 
 const IS_NAMED = `m.status <> '${ERASED_STATUS}'`;
 const MEMBER_CODE = `iif(${IS_NAMED}, m.member_code, NULL) AS memberCode`;
-/** Joins for the columns of `OWNER`, if `l` is a table with member and cooperative ids. */
+/** Joins for the columns of `OWNER`. The table `l` must have the ids of the member and the cooperative. */
 const MEMBER_AND_COOPERATIVE = `CROSS JOIN members m ON m.id = l.member_id
   CROSS JOIN cooperatives c ON c.id = l.cooperative_id`;
 
@@ -116,8 +116,8 @@ function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isName
 }
 
 /**
- * Number of rows per read. Single rows take twice as long; with more rows, some would survive minor garbage
- * collections.
+ * Number of rows per read. Reading rows one by one takes twice as long. In larger reads, some rows would
+ * survive minor garbage collections.
  */
 const ROWS_AT_ONCE = 100;
 

@@ -106,7 +106,7 @@ export function announce(db: Connection, sets: readonly ChangeSet[], by: Recordi
     : [];
   const events = [...removed.flatMap(deletions), ...sets.flatMap(ownEvents), ...memberUpdates(sets, removed)];
   if (events.length > 0) {
-    // A single SELECT has one place and is already in id order, so SQLite need not sort.
+    // The rows of a single SELECT have the same place and are already in id order, so SQLite need not sort.
     const order = events.length === 1 ? 'row_id' : 'place, row_id';
     const rows = `SELECT type, row_id, cooperative_id, fields FROM (${events.join('\nUNION ALL ')})
       ORDER BY ${order}`;
@@ -209,7 +209,7 @@ function bitOf(entity: ChangedEntity, members: readonly string[]): string[] {
   return members.map((each) => `SELECT DISTINCT id, ${bit} AS bit FROM (${each})`);
 }
 
-/** Returns SELECTs of the present, former and new owners of changed rows. */
+/** Returns SELECTs of the owners of changed rows, including the old and new owners of moved rows. */
 function changedOwners(entity: OwnedEntity, values: string): string[] {
   const { table, owner } = tableOf(entity) as Required<ReturnType<typeof tableOf>>;
   return [

@@ -44,7 +44,7 @@ export interface Outcome<Result> {
   readonly result: Result;
   /** True to commit, false to roll back. */
   readonly isKept: boolean;
-  /** Values beside the changes that the operator sees before the confirmation: part of the fingerprint. */
+  /** Values, besides the changes, that the operator confirms. The fingerprint includes them. */
   readonly shown?: unknown;
 }
 

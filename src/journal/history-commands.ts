@@ -60,7 +60,7 @@ export function openHistory(storage: Storage) {
     );
   return {
     ofMember: (id: number) => read('members', `${MEMBER} WHERE m.id = @key`, id),
-    /** Reads the history of each membership of a person, in id order, also by a former national ID. */
+    /** Reads the history of each membership of a person, in id order. Accepts a former national ID too. */
     ofPerson: (identityCard: string) =>
       read(
         'members',

@@ -102,7 +102,7 @@ export function formatImport({ map, options, notes }: Operation, described: Desc
   ]);
 }
 
-/** Returns the file of an import, the kind of a row entered by hand, or the reason of another correction. */
+/** Returns the file of an import, the kind of a row entered by hand, or the reason of a correction. */
 export const whatOf = ({ translate }: Visit, { kind, fileName, reason }: Operation): string =>
   kind === 'row_enter' ? translate(nameOf(reason ?? '')) : fileName || (reason ?? '');
 

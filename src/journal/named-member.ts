@@ -44,8 +44,8 @@ export const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
   `${cooperativeCode}/${hideIdentityCards(memberCode)}`;
 
 /**
- * Calls `work` with the stored data and the id of the named member. If several members may be meant, the
- * operator chooses.
+ * Calls `work` with the stored data and the id of the named member. If the name is ambiguous, the operator
+ * chooses.
  * @throws CommandError with status 1 if no member has this name, or the operator chose none
  */
 export async function withMember<T>(
@@ -71,7 +71,7 @@ export async function withMember<T>(
   });
 }
 
-/** Finds the id of the named member. @throws CommandError as `withMember` */
+/** Finds the id of the named member. @throws CommandError, like `withMember` */
 export const findMemberId = (run: Run, text: string): Promise<number> => withMember(run, text, (_, id) => id);
 
 /** Returns all texts that name this member and no other member. */

@@ -16,7 +16,7 @@ export interface ImportRecord {
   readonly map: unknown;
   /** JSON value. */
   readonly options: unknown;
-  /** JSON value. The notes tell which parts of the file were read leniently or skipped, without values. */
+  /** JSON value. Lists parts of the file that were read leniently or skipped, but none of their values. */
   readonly notes: unknown;
   readonly systemUser: string;
   /**
@@ -68,7 +68,7 @@ export interface Operation extends ImportRecord, ImportChanges {
   readonly replacedBy: number | null;
   /** Epoch seconds; null if not undone. */
   readonly undoneAt: number | null;
-  /** User who undid the operation; null if it was not undone, and if no user was recorded. */
+  /** User who undid the operation; null if it was not undone, or if no user was recorded. */
   readonly undoneBy: string | null;
   /** Reason of a correction; null for an import. */
   readonly reason: string | null;

@@ -209,8 +209,8 @@ export function addPaidAmounts(db: Connection, table: string, by: Recording): vo
 }
 
 /**
- * Adds the present total of the operation's payments on each loan to `temp.paid_amounts`. Call this with `-`
- * before the undo, and with `+` after the undo. The table then has the differences.
+ * Adds or subtracts the present total of the operation's payments on each loan in `temp.paid_amounts`. Call
+ * this with `-` before the undo, and with `+` after the undo. The table then has the differences.
  */
 export function stagePaidAmounts(db: Connection, operation: Operation, sign: '-' | '+'): void {
   db.exec('CREATE TEMP TABLE IF NOT EXISTS paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER)');

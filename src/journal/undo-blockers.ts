@@ -36,11 +36,11 @@ export interface UndoBlocker {
   /** Label of the row: never a national ID. */
   readonly row: string;
   /**
-   * `changed`: the row was changed since, or its owner was moved or removed since. Or a former national ID
-   * leads to the row's national ID, which no membership would have after the undo.
+   * `changed`: the row has since been changed, or its owner has since been moved or removed. Or a former
+   * national ID leads to the row's national ID, which no membership would have after the undo.
    * `refers`: the row belongs to a row that the operation created or moved.
    * `taken`: the row has a unique value that the undo would restore in another row.
-   * `erased`: the row is a membership or an entry of a person who was erased since.
+   * `erased`: the row is a membership or an entry of a person who has since been erased.
    * `replaced`: a newer version of the import's file was imported.
    * `overpaid`: with the restored payments, the paid amount of the loan would exceed the largest amount.
    */
@@ -91,8 +91,8 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
       'correction:' || r.correction_id AS actor
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
   // A former number leads to a number that no membership would have after the undo. The actor is that of the
-  // last change that took this number from a membership, or that of the replacement. The query reads all
-  // former numbers, so it runs only for operations that set numbers.
+  // last change that took the latter number from a membership, or else that of the replacement. The query
+  // reads all former numbers, so it runs only for operations that set numbers.
   const renumbered = changedRows(operation, 'members', "c.field = 'identity_card'");
   const gives = (id: string) =>
     `(${id} IN (${renumbered})${created === undefined ? '' : ` OR ${id} ${created}`})`;
@@ -122,7 +122,7 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
   const onlyMember = `SELECT json_extract(o.options, '$.member') FROM main.operations o
     WHERE o.id = ${operation.id} AND o.kind = 'nid_replace'`;
   // Another membership has a number that the undo would restore. If the correction removed the member, or
-  // changed only one membership, the other membership may be of the same person. If so, it blocks the undo
+  // changed only one membership, the other membership may belong to the same person, so it blocks the undo
   // only if a later change has taken this number from a membership.
   const heldByAnother = `SELECT 'members' AS kind, o.id, 'taken' AS reason, NULL AS actor
     FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
@@ -163,7 +163,7 @@ const replacedSince = ({ id, kind }: Operation): string =>
 
 /**
  * Returns SELECTs of rows that refer to a row of `parent` that the undo would remove, and of rows that would
- * refer to such a row again if a later change was undone.
+ * refer to such a row again if a later change were undone.
  * @param all every table of the operation, because the undo removes or restores references in these tables
  */
 function referring(operation: Operation, parent: OperatedTable, all: readonly OperatedTable[]): string[] {
@@ -188,7 +188,7 @@ function referring(operation: Operation, parent: OperatedTable, all: readonly Op
   );
 }
 
-/** Returns SELECTs of rows added since to owners that the undo would move to another cooperative. */
+/** Returns SELECTs of later rows of owners that the undo would move to another cooperative. */
 function leftBehind(operation: Operation, { table: parent, fields }: OperatedTable): string[] {
   if (!fields.includes('cooperative_id')) return [];
   const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}
@@ -203,7 +203,7 @@ function leftBehind(operation: Operation, { table: parent, fields }: OperatedTab
   );
 }
 
-/** Returns SELECTs of owners that were moved or removed since, and whose rows the undo would restore. */
+/** Returns SELECTs of owners, since moved or removed, whose rows the undo would restore. */
 function ownersMoved(operation: Operation, { table: { entity, owner }, fields }: OperatedTable): string[] {
   if (owner === undefined || !fields.includes(REMOVED)) return [];
   return [
@@ -245,7 +245,7 @@ function taken(db: Connection, operation: Operation, operated: OperatedTable): s
   });
 }
 
-/** Returns SELECTs of entries whose members were erased since. */
+/** Returns SELECTs of entries whose members have since been erased. */
 function ofErased(operation: Operation, operated: OperatedTable): string[] {
   const { entity, owner } = operated.table;
   if (owner === undefined) return [];
@@ -267,7 +267,7 @@ function paymentBlockers(
   { table, created = 'IN ()', fields }: OperatedTable,
 ): string[] {
   if (table.entity !== 'payments' || fields.length === 0) return [];
-  // The opening balance of the loan was set since, and may include the payment.
+  // The opening balance of the loan has since been set, and may include the payment.
   const countedSince = (field: string, payment: string, loan: string) =>
     `SELECT 'loans' AS kind, l.row_id AS id, 'changed' AS reason, l.actor FROM main.changes c ${payment}
      CROSS JOIN main.changes l ON l.entity = 'loans' AND l.row_id = ${loan}
@@ -336,7 +336,7 @@ export function findBlockers(
   return { count, blockers };
 }
 
-/** Finds reasons and actors of rows that build on an operation. A limit applies, because writers wait. */
+/** Finds reasons and actors of rows that build on an operation. Limited, because other writers wait. */
 export const findActors = (
   db: Connection,
   operation: Operation,

@@ -202,7 +202,7 @@ export function openJournal(storage: Storage) {
     list: (part?: Parameters<typeof listOperations>[1]) => listOperations(db, part),
     find: (id: number) => findOperation(db, id),
     listChanges: (id: number) => listChanges(db, findOperation(db, id)),
-    /** Lists rows as `listOperatedRows`. Loads all rows into memory. */
+    /** Lists rows, like `listOperatedRows`. Loads all rows into memory. */
     listRows(id: number): readonly OperatedRow[] {
       const operation = findOperation(db, id);
       return operation === undefined ? [] : listOperatedRows(db, operation);

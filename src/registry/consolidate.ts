@@ -34,7 +34,7 @@ export interface Membership extends LookedUpMember {
   readonly financials: Financials | null;
 }
 
-/** Result of a lookup. A value of `CONSOLIDATED` comes from the newest membership in which it is not null. */
+/** Result of a lookup. A `CONSOLIDATED` field comes from the newest membership in which it is not null. */
 export interface ConsolidatedMember extends Pick<Member, Consolidated> {
   readonly identityCard: string;
   readonly primaryFullName: string;

@@ -29,7 +29,7 @@ export const IMPORT_KINDS = [
   'savings',
 ] as const;
 
-/** Kinds of import files, listed in an order in which each kind refers only to earlier kinds. */
+/** Kinds of import files, ordered so that each kind refers only to earlier kinds. */
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
 export interface FileColumn {
@@ -116,7 +116,7 @@ export const FILE_COLUMNS = byKind(columnsOf);
 /** Column of a rejects file that lists the faults of the row. Imports ignore its texts. */
 export const FAULTS_COLUMN = 'registry_faults';
 
-/** Column of a rejects file with the hashes of the files that refused the row, for derived references. */
+/** Column of a rejects file: hashes of the files in which the row was refused, for derived references. */
 export const FILE_COLUMN = 'registry_file';
 
 /** Column of a rejects file. It marks a row that was refused because its file contained the row twice. */

@@ -135,7 +135,7 @@ export const LOAN_FIELDS = {
   },
 } as const satisfies { readonly [property: string]: RecordedField };
 
-/** Fields of a loan in a lookup, in response order. A response with a single loan begins with these. */
+/** Fields of a loan in a lookup, in response order. A response with one loan begins with these fields. */
 export const LOAN_HISTORY = [
   'amountMinor',
   'interestRateHundredths',

@@ -38,7 +38,7 @@ interface NameSearch {
   searchMembers(words: readonly string[]): readonly NamedMember[];
   /**
    * Returns the ids of at most `most` members who match after a correction of one typo.
-   * @throws RegistryError as `searchMembers`
+   * @throws RegistryError, like `searchMembers`
    */
   listSimilar(words: readonly string[], most: number): readonly number[];
   close(): void;

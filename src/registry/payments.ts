@@ -193,7 +193,7 @@ const countedMinor = (payment: Pick<PaymentValues, 'status' | 'amountMinor'> | u
 
 /**
  * Returns the paid amount of a loan after a payment is added or changed, in minor units. Only an import can
- * raise the paid amount above three times the loan amount. HTTP requests may keep or lower this paid amount.
+ * raise the paid amount above three times the loan amount. HTTP requests may keep or lower such an amount.
  * @param before the stored payment; undefined for a new payment
  * @throws RegistryError `invalid` if the paid amount would have too many digits, or would rise above three
  *   times the loan amount
@@ -203,7 +203,7 @@ export function paidAfter(
   before: PaymentRecord | undefined,
   after: PaymentValues,
 ): number {
-  // Subtract this payment first: each step is an integer far below 2^53.
+  // The stored payment is subtracted first, so that each step stays far below 2^53.
   const paid = loan.paidAmountMinor - countedMinor(before) + countedMinor(after);
   if (paid > MAX_MONEY_MINOR) refuseFields({ amount: [TOO_MUCH_PAID] });
   if (paid > loan.paidAmountMinor && paid > MOST_TIMES_PAID * loan.amountMinor)

@@ -8,7 +8,7 @@ import { WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { openMemberSearch } from './member-search.ts';
 
-/** A killed import leaves names without an index. Each search indexes up to 15 batches, in about a second. */
+/** A killed import leaves names unindexed. Each search indexes up to 15 batches, in about a second. */
 const LEFT = { pause: letOthersWrite, most: 15 };
 
 serveTasks((file: string) => {

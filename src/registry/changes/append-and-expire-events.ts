@@ -16,7 +16,7 @@ export type EventAction = (typeof EVENT_ACTIONS)[number];
 
 export type EventType = `${EventEntity}.${EventAction}`;
 
-/** The index of a type is its code in stored events, so the order of entities and actions never changes. */
+/** The index of a type is its code in stored events, so the order of entities and actions must not change. */
 export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity) =>
   EVENT_ACTIONS.map((action): EventType => `${entity}.${action}`),
 );
@@ -98,7 +98,7 @@ const RETENTION_SECONDS = EVENT_RETENTION_DAYS * 24 * 60 * 60;
 /** Returns the latest epoch second whose events have expired. */
 const expiryOf = (nowSeconds: number): number => nowSeconds - RETENTION_SECONDS;
 
-/** Maximum number of expired events that a single write removes. A value above 1 shrinks a long table. */
+/** Maximum number of expired events that a single write removes. Above 1, so that a long table shrinks. */
 const MOST_REMOVED_BY_WRITE = 4;
 /** Maximum number of expired events that an import or an undo removes. Either may append many events. */
 const MOST_REMOVED_BY_SET = 100_000;

@@ -30,7 +30,7 @@ export interface HistoryEntry {
   readonly at: number;
   /** Null for a row older than the history. */
   readonly actor: Actor | null;
-  /** System user who ran the import, correction or undo; null for a key, and if no user was recorded. */
+  /** System user who ran the import, correction or undo; null for a key, or if no user was recorded. */
   readonly user: string | null;
 }
 

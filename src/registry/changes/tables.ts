@@ -103,7 +103,7 @@ function describeTable(entity: ChangedEntity): Table {
   return { entity, ...description, hasTimestamps, unique };
 }
 
-/** In an order in which each table refers only to earlier tables. */
+/** Tables, ordered so that each table refers only to earlier tables. */
 export const TABLES: readonly Table[] = CHANGED_ENTITIES.map(describeTable);
 
 export const tableOf = (entity: ChangedEntity): Table =>

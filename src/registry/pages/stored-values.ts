@@ -73,7 +73,7 @@ export const nameOf = (stored: string): Message =>
 
 /**
  * Kinds of rows that a clerk can enter for a cooperative. After a row is saved, the next form begins with the
- * values of its `carriedOver` fields, because a paper usually lists several rows.
+ * values of its `carriedOver` fields, because a sheet of paper usually lists several rows.
  */
 export const ENTERED: {
   readonly [kind in Exclude<ImportKind, 'cooperatives'>]: {

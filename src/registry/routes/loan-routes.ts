@@ -67,7 +67,7 @@ function addEndFault(
   if (message !== undefined) faults.add('loan_end_date', message);
 }
 
-/** Returns the values of a new loan from a checked body, and adds the faults of several fields together. */
+/** Returns the values of a new loan from a checked body, and adds a fault if the end is before the start. */
 function readNewLoan(body: Partial<LoanInput>, { faults, nowSeconds }: Decision): [values: LoanValues] {
   addEndFault(faults, body);
   return [decideNewLoan(body as LoanInput & { memberId: number }, nowSeconds)];

@@ -40,7 +40,7 @@ import { MEMBER_ID, readMemberId } from './member-routes.ts';
 interface EntryRoutes<New, Entry> {
   /** Last segment of the path. */
   readonly name: string;
-  /** Used in the names of schemas and operations, like `plural`. */
+  /** Used, like `plural`, in the names of schemas and operations. */
   readonly title: string;
   readonly plural: string;
   /** Summary of the route that creates an entry. */

@@ -34,8 +34,8 @@ import { COOPERATIVE_FILTER, statusFilter } from './cooperative-routes.ts';
 import { lendingFilters } from './loan-routes.ts';
 
 /**
- * Values in place of missing or invalid fields, so that the rules can check the remaining fields. The list of
- * faults already has the faults of these fields.
+ * Values in place of missing or invalid fields, whose faults are already listed. The rules can then check
+ * the remaining fields.
  */
 const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS };
 

@@ -46,7 +46,7 @@ export function mergeErasures(...all: readonly Erasures[]): Erasures {
 export const erasedSince = (newest: Erasures, earlier: Erasures): string[] =>
   [...newest.erasedAt].filter(([hash, at]) => at > (earlier.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
 
-/** INSERT statements of an erasure. A registry has no data of the person left, hence `cleared_at`. */
+/** INSERT statements of an erasure. In a registry, a new erasure has nothing to clear, hence `cleared_at`. */
 const INSERT = {
   registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
   file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',

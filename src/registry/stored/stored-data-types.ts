@@ -36,7 +36,7 @@ export interface MemberName {
   readonly identityCard?: string;
   /**
    * Set for search input, which may be outdated or in the wrong letter case. If nothing matches, the search
-   * tries codes and references in upper case. If nothing matches again, the former code of a merged member
+   * tries codes and references in upper case. If still nothing matches, the former code of a merged member
    * finds the member into which it was merged. Corrections need exact identifiers, so they leave this unset.
    */
   readonly isTyped?: true;

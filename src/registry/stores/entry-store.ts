@@ -44,7 +44,7 @@ import { selected } from './rows.ts';
 // Derived references of entries without a reference (docs/import-reference.md#entries-without-a-reference). A
 // derived reference is a hash of the `HASHED` columns as the file has them. Equal rows get a number after the
 // hash. A row gets the same reference in each import, even if its member has changed since. For a row of a
-// rejects file, the hash includes the files that refused the row.
+// rejects file, the hash includes the hashes of the files in which the row was refused.
 
 /** Characters of the hash in a reference: enough that the entries of a country do not collide by chance. */
 const HASH_CHARACTERS = 20;

@@ -53,7 +53,10 @@ const LOANS_OF_PERSON = `members m INDEXED BY members_person
 const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
 const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
 
-/** Cooperatives to search. Both indexes begin with the cooperative, so each cooperative costs one search. */
+/**
+ * Cooperatives to search. The indexes on reference and on time of change begin with the cooperative, so each
+ * cooperative costs one search.
+ */
 const COOPERATIVES = 'json_each(coalesce(@cooperatives, (SELECT json_group_array(id) FROM cooperatives))) g';
 /** Maximum length of a list of changes, because counting and sorting cost more as a registry grows. */
 const MOST_UPDATED = 10_000;

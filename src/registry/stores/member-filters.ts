@@ -20,7 +20,7 @@ const isOrAny = (column: string, parameter: string): string =>
   `(@${parameter} IS NULL OR m.${column} = @${parameter})`;
 const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
 
-/** SQL condition on the members `m` of all parameters. A null parameter selects all members. */
+/** SQL condition on the members `m` that applies all parameters. A null parameter matches every member. */
 const ALL_FILTERS = [
   isOrAny('member_code', 'memberCode'),
   isOrAny('mobile', 'mobile'),

@@ -20,7 +20,7 @@ export interface ImportFile {
   readonly entered?: RecordSource;
 }
 
-/** Returns a file's name without folder. National IDs are hidden, because the name is printed and stored. */
+/** Returns a file name without its folder. Hides national IDs, because the name is printed and stored. */
 export const nameOf = ({ name, path }: Pick<ImportFile, 'path' | 'name'>): string =>
   hideIdentityCards(name ?? basename(path));
 

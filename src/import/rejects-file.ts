@@ -88,7 +88,7 @@ function createRejectedRows(
     );
   }
 
-  /** Returns the cells of a row without the width of the header. Padding could misplace its values. */
+  /** Returns the cells of a row whose width differs from the header's. Padding could misplace its values. */
   function cellsOfAnyWidth(cells: readonly string[]): readonly string[] {
     const hasReasons = faultsAt >= 0 && REASONS.some((prefix) => cells.at(-1)?.startsWith(prefix));
     return hasReasons ? cells.slice(0, -earlierPlaces.filter((place) => place >= 0).length) : cells;

@@ -19,7 +19,7 @@ export const saying = (template: string, values: { readonly [place: string]: str
 };
 
 /**
- * Returns a subquery of faulty groups, with the first line of each. A group has equal values in `columns`.
+ * Returns a subquery of faulty groups, with the first line of each. Rows of a group are equal in `columns`.
  * @param isFaulty SQL condition on a group
  * @param required columns that have a value in all rows of a group
  */

@@ -110,8 +110,9 @@ export const otherNameSql = ({ kind }: FileScope): string | undefined =>
     : undefined;
 
 /**
- * Stages a warning if at least half, and at least three, of the people in the file are members of one other
- * cooperative instead. Their rows have faults, so this must be called before refused rows are removed.
+ * Stages a warning if at least half, and at least three, of the people whom the file names for a cooperative
+ * are not its members, but members of one other cooperative. Their rows have faults, so this must be called
+ * before refused rows are removed.
  */
 export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
   if (!isLedger(kind) || !columns.has('identity_card')) return;

@@ -25,7 +25,7 @@ import { findMissing, separateOwners } from './missing-rows.ts';
 
 // Rows with a national ID that a correction has replaced (docs/correcting.md#a-wrong-national-id)
 
-/** Replaces former national IDs in the staged rows by the current IDs. Runs again in repeated checks. */
+/** Replaces former national IDs in the staged rows with the current IDs. Runs again in repeated checks. */
 export function readReplacedNumbers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card')) return;
   if (!db.has('main.former_identity_cards')) return;

@@ -193,7 +193,7 @@ const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
 
 const listed = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
 
-/** Returns a SELECT of rows that replace a status in the SQL list `ended` by one that is not in the list. */
+/** Returns a SELECT of rows that replace a status in the SQL list `ended` with one that is not in it. */
 const wouldRevive = (ended: string): string => `SELECT line, '' FROM staging.changes
   WHERE "column" = 'status' AND old IN (${ended}) AND new NOT IN (${ended})`;
 

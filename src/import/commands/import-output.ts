@@ -39,7 +39,7 @@ export interface ImportOutput {
   end(reports: readonly FileReport[], registry: RegistrySize): void;
 }
 
-/** Returns all warnings about a file. Warnings that stop the file come first. */
+/** Returns all warnings about a file: from its comparison with the registry, then about the file itself. */
 export const warningsOf = ({ checked, findings }: FileCheck): readonly ImportWarning[] => [
   ...checked.warnings,
   ...findings.warnings,

@@ -12,7 +12,7 @@ const CARRIAGE_RETURN = 0x0d;
 export const LINE_END = /\r\n|\n|\r/;
 
 /**
- * Returns the end of the last complete line, or 0 without a complete line. A CR as the last byte does not end
+ * Returns the end of the last complete line, or 0 if no line is complete. A CR as the last byte does not end
  * a line, because it may be the first half of a CRLF.
  */
 function endOfLastLine(bytes: Buffer): number {

@@ -7,7 +7,7 @@ const EPOCH_1900 = Date.UTC(1899, 11, 30) / 1000;
 /** Day 0 of the date system that begins in 1904, in epoch seconds. */
 const EPOCH_1904 = Date.UTC(1904, 0, 1) / 1000;
 
-/** Days from day 0 to 9999-12-31, the last day in Excel. */
+/** Days from 1899-12-30 to 9999-12-31, the last day in Excel. */
 const LAST_DAY = 2_958_465;
 
 /**

@@ -83,7 +83,7 @@ const FAR_HIGHER = 10;
 
 /**
  * Returns the fault of a rate such as `0.18` if it is probably a fraction: the column also has a far higher
- * rate of at least one per cent, or the rate has more decimals than a percentage may have: `0.195`.
+ * rate of at least one per cent, or the rate has more decimals than a percentage may have, as in `0.195`.
  */
 function unclearShare(cell: string, { survey, askForSurvey }: CellContext): FieldError | undefined {
   const decimals = BELOW_ONE.exec(cell)?.groups?.decimals;

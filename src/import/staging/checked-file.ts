@@ -171,7 +171,7 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
     findWarnings(scope);
   };
   compare();
-  /** Warnings are about rows without faults. Warnings that stop the file come first. */
+  // Warnings are about rows without faults, except those of `warnOfPeopleElsewhere`.
   const check = { ...counted, warnings: listWarnings(scope) };
   const mayHaveFaults = skipInvalid && scope.replaces === undefined;
   if (isFileFaulty || (check.faults > 0 && !mayHaveFaults))

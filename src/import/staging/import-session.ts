@@ -168,7 +168,7 @@ const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.in
 function readFormerMembers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
   if (!db.has('main.former_members')) return;
-  // Uses the cooperative of the remaining member. The merged member's cooperative may be merged into it.
+  // Uses the cooperative of the remaining member: that of the merged member may have been merged into it.
   db.exec(`DELETE FROM staging.former_members;
     INSERT INTO staging.former_members (cooperative_code, member_code, identity_card, into_id)
     SELECT c.code, ${lastOf('member_code')}, ${lastOf('identity_card')}, g.into_id

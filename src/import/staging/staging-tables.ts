@@ -12,7 +12,7 @@ import { pack, unpack } from '../../values/message.ts';
 import type { ImportFault } from '../files/records.ts';
 import { stagedColumns } from './targets.ts';
 
-/** Rows per INSERT. A separate INSERT would double the time of each row. */
+/** Rows per INSERT. A separate INSERT for each row would take twice the time. */
 const ROWS_AT_ONCE = 16;
 const FAULTS_AT_ONCE = 1_000;
 

@@ -105,7 +105,7 @@ export function headingsOf(kind: ImportKind, column: string): string[] {
   return [...new Set([column, ...labels, ...(HEADINGS[kind][column] ?? [])])];
 }
 
-/** True for a text that may be personal data: too long for a heading, or with more digits than a year. */
+/** True for a text that may be personal data: too long, with many digits or with control characters. */
 export const mayBeData = (text: string): boolean =>
   text.length > 100 || /\p{C}/u.test(text) || /\p{Nd}{6}|(?:\p{Nd}\s*){9}/u.test(text);
 

@@ -120,7 +120,7 @@ function readConstants({ kind, header, cells, map }: CellReaderOptions): StagedV
 const FULL_NAME = placeOf('members', 'full_name');
 const FIRST_NAME = placeOf('members', 'first_name');
 const LAST_NAME = placeOf('members', 'last_name');
-/** Places of these columns in `IMPORT_COLUMNS`. All kinds of entries have them at the same places. */
+/** Places in `IMPORT_COLUMNS`, the same for deliveries, loans and savings. Payments lack these columns. */
 const MEMBER_CODE = placeOf('loans', 'member_code');
 const IDENTITY_CARD = placeOf('loans', 'identity_card');
 

@@ -183,7 +183,7 @@ function openLedger(
 }
 
 function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {
-  // The registry is opened first, because no file of keys must be created beside another kind of database.
+  // The registry is opened first, because a file of keys must not be created beside another kind of database.
   const store = openRegistry(storage, SEARCH);
   try {
     const keys = openKeys(storage, 'serve');

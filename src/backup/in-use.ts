@@ -11,7 +11,7 @@ import { StorageError } from '../sqlite/storage-error.ts';
  */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
-/** Delay before each check. A process that was about to open a file has opened the file after this time. */
+/** Delay before each check, so that a process that was about to open a file has opened it. */
 const LOOK_AGAIN_MS = 200;
 
 /**

@@ -41,7 +41,7 @@ export type PrunedBackups = ReturnType<typeof pruneDatedBackups>;
  * @param yes skips the check that the newest backup has not shrunk
  * @param written name of the backup that was just written, and counts as the newest
  * @returns the number of backups that are left, and the names of the removed backups
- * @throws StorageError `failed` when the newest backup has less than half the members of the previous one
+ * @throws StorageError `failed` when the newest backup has fewer than half the members of the previous one
  */
 export function pruneDatedBackups(parent: string, keep: number, yes: boolean, written?: string) {
   const all = listDatedBackups(parent);

@@ -98,7 +98,7 @@ export function createLedgerFolder(databaseFile: string): string {
   try {
     createFolder(folder);
   } catch (error) {
-    // EEXIST: another process has created the folder, or the path is a link that leads nowhere.
+    // EEXIST: another process has created the folder, or the path is a broken link.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
       throw unusable(`${folder} cannot be created`, error);
   }

@@ -92,7 +92,7 @@ export function insertPartRow(db: Connection, row: PartRow): void {
   );
 }
 
-/** Difference between the row ids of two chains in a file of 1.0.0. No chain has as many entries. */
+/** Difference between the row ids of two chains in a file of 1.0.0. No chain has that many entries. */
 const OLD_CHAIN_SIZE = 2 ** 40;
 
 /** @throws StorageError when the file cannot be read, or is not a ledger file */
@@ -213,12 +213,12 @@ export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, h
   return row !== undefined && row.hash === hash && row.id - offset + row.count - 1 === last;
 }
 
-/** Maximum rows of one query. Small queries end their read snapshots soon, while another process writes. */
+/** Maximum rows of one query. Small queries keep read snapshots short, because another process may write. */
 const PAGE_ROWS = 256;
 
 /**
  * Yields the batches of a part. The `id` of each is the sequence of its first entry.
- * @throws the driver's error at a damaged row, after the rows before have been yielded
+ * @throws the driver's error at a damaged row, after the earlier rows have been yielded
  */
 export function* readRows(db: Connection, { offset }: LedgerPart): Generator<BatchRow, void> {
   const page = db.prepareOnce<BatchRow>(`SELECT ${BATCH}, entries ${OF_PART} ORDER BY id LIMIT ?`);

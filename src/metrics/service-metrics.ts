@@ -110,7 +110,7 @@ function formatMetrics(metrics: Metrics): string {
 type Labels = readonly string[];
 type LabelledValues = readonly (readonly [Labels, number | Distribution | undefined])[];
 
-/** @param values values of labels, in the order of the declaration, and the value of the metric */
+/** @param values pairs: values of the labels in the declared order, and the value of the metric for these */
 export function formatMetric(
   name: string,
   { type, help, labels, bounds }: Declaration,

@@ -143,7 +143,7 @@ const ARE_ONE = 'Are they the same person? Both become one. [y/N]';
  * Shows the plan of a correction. If the plan makes two people one person, first asks for confirmation.
  * @param look performs a dry run
  * @returns the plan, and the answer
- * @throws CommandError with status 1 if the correction was refused, or the people are not the same
+ * @throws CommandError with status 1 if the correction was refused, or the operator answers no
  */
 async function showPlan(
   run: Run<CorrectionCommandOptions>,

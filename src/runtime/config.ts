@@ -171,7 +171,7 @@ export function readConfig(
     logLevel: read('LOG_LEVEL'),
   };
   // The ports must differ even on different addresses. Two addresses may overlap: `0.0.0.0` includes all
-  // others, and a name may stand for any.
+  // other addresses, and a name may stand for any address.
   if (config.metrics?.port === config.port && config.port !== 0)
     faults.push('METRICS: Expected another port than that of PORT.');
   if (faults.length > 0) throw new ConfigError(faults);

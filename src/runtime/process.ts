@@ -36,7 +36,7 @@ export const deniedMessage = (path: string): Message =>
 
 const YOUNG_OBJECTS = '--max-semi-space-size';
 /**
- * MiB of a half of V8's young generation. With Node's default of 16, memory grows a third more under load.
+ * MiB of each half of V8's young generation. With Node's default of 16, memory grows a third more under load.
  */
 const YOUNG_MIB = 8;
 /** Number of malloc arenas. The default is eight per processor, and each retains memory that was freed. */

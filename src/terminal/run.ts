@@ -89,7 +89,7 @@ export async function exitStatusOf(error: unknown, context: CliContext): Promise
     tell(context, error.message);
     return EXIT.refused;
   }
-  // Imported only now, because this file loads the database engine.
+  // Imported only here, because the imported file loads the database engine.
   const storageError =
     error instanceof StorageError
       ? error

@@ -94,7 +94,7 @@ export interface PreparedCorrection {
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
 
-/** Functions that read a named value of each kind. Their errors are texts for the users of the caller. */
+/** Functions that read a value of each kind by its name. Their errors are worded for the user. */
 type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> } & {
   /** Returns the ids of all memberships of the person who has, or had, the number. */
   readonly membersOf: (identityCard: string) => Awaitable<readonly number[]>;

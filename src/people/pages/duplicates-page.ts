@@ -25,7 +25,7 @@ interface Search<Results, Group> {
   readonly progress: Message;
   /** Number of persons in a group. A group with a different number was resolved since the search. */
   readonly persons: 1 | 2;
-  /** Returns the groups of the results, an array from which resolved groups are removed. */
+  /** Returns the array of the groups in the results. Resolved groups are removed from this array. */
   readonly groupsOf: (results: Results) => Group[];
   readonly summary: (visit: Visit, results: Results) => Html;
   readonly section: (visit: Visit, group: Group, sides: readonly StoredMembership[]) => Html;

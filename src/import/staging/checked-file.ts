@@ -13,7 +13,6 @@ import {
   type StagedChange,
 } from '../../journal/operations.ts';
 import { addPaidAmounts } from '../../journal/track.ts';
-import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { hasDerivedReferences } from '../../registry/stores/entry-store.ts';
 import type { Connection } from '../../sqlite/connection.ts';
@@ -31,51 +30,13 @@ import {
   assignmentsOf,
   countByColumn,
   countChanges,
-  leaveStored,
+  leaveCorrected,
+  leaveRelated,
   listChanges,
   recordedChanges,
   stageChanges,
 } from './staged-changes.ts';
 import { type FileScope, listFaults, NOTHING_IMPORTED } from './staging-tables.ts';
-
-// Corrections made by hand: an import keeps a value last changed over HTTP or by a command if the file still
-// has the value from before that change (docs/import-reference.md#values-changed-by-hand)
-
-/**
- * Returns an SQL condition for recorded changes of the value in the staged change `e`. For the opening
- * balance of a loan (column `paid_amount`), changes of the total paid amount (field `paid_amount`) count too.
- */
-const ofField = (kind: ImportKind, h: string): string =>
-  `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field IN (e.field, e."column")`;
-/** Returns an SQL condition for recorded changes: false for changes by undone imports and by their undos. */
-const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
-const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
-
-/**
- * SELECTs of staged changes that are not made: a void payment stays void, and a kept opening balance keeps
- * its end (`paid_until`).
- */
-const RELATED: { readonly [kind in ImportKind]?: string } = {
-  payments: `SELECT e.id FROM staging.changes e CROSS JOIN main.payments t ON t.id = e.row_id
-    WHERE e."column" = 'status' AND t.status = 'void'`,
-  loans: `SELECT e.id FROM staging.changes e WHERE e."column" = 'paid_until'
-    AND e.line IN (SELECT line FROM staging.kept WHERE "column" = 'paid_amount')`,
-};
-
-/** Moves staged changes of values corrected by hand to `staging.kept`. */
-function leaveCorrected(scope: FileScope): void {
-  const { db, kind } = scope;
-  if (!db.has('staging.changes')) return;
-  // The first change after the last import has the imported value, or the value of the new row, as `old`.
-  const corrected = `SELECT e.id FROM staging.changes e CROSS JOIN main.changes l
-    ON l.id = (SELECT max(h.id) FROM main.changes h WHERE ${ofField(kind, 'h')} AND ${isInForce('h')})
-      AND ${isByHand('l')}
-    WHERE e.new IS (SELECT f.old FROM main.changes f WHERE ${ofField(kind, 'f')} AND f.id >
-      coalesce((SELECT max(g.id) FROM main.changes g
-        WHERE ${ofField(kind, 'g')} AND ${isInForce('g')} AND NOT ${isByHand('g')}), 0)
-      ORDER BY f.id LIMIT 1)`;
-  leaveStored(scope, corrected);
-}
 
 const CHANGED_VALUES = 'SELECT line, row_id, field, old, new FROM staging.changes';
 
@@ -165,8 +126,7 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
     if (!overwritesCorrections) leaveCorrected(scope);
     canOverwriteKept = db.count(CAN_OVERWRITE) > 0;
     keepCurrentNumbers(scope);
-    const related = RELATED[scope.kind];
-    if (related !== undefined) leaveStored(scope, related);
+    leaveRelated(scope);
     if (scope.kind === 'payments') stagePaidAmounts(scope);
     findWarnings(scope);
   };

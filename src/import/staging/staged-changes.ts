@@ -1,10 +1,12 @@
 /**
- * Staged changes: a list of the values of stored rows that a file would change. The list is made before the
- * write lock is taken. An apply writes exactly the listed values.
+ * Staged changes: a list of the values of stored rows that a file would change, without the values that an
+ * import keeps. The list is made before the write lock is taken. An apply writes exactly the listed values.
  */
 
 import type { ImportChanges, StagedChange } from '../../journal/operations.ts';
+import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
 import { fieldOfColumn, tableOf } from '../../registry/changes/tables.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
 import type { FileScope } from './staging-tables.ts';
 import { TARGETS, type TargetColumn } from './targets.ts';
@@ -105,6 +107,53 @@ export function leaveStored(scope: FileScope, cells: string): void {
       WHERE line IN (SELECT line FROM staging.kept WHERE "column" = '${from}')`);
   db.exec('DELETE FROM staging.changed_rows WHERE cells = 0');
 }
+
+// Corrections made by hand: an import keeps a value last changed over HTTP or by a command if the file still
+// has the value from before that change (docs/import-reference.md#values-changed-by-hand)
+
+/**
+ * Returns an SQL condition for recorded changes of the value in the staged change `e`. For the opening
+ * balance of a loan (column `paid_amount`), changes of the total paid amount (field `paid_amount`) count too.
+ */
+const ofField = (kind: ImportKind, h: string): string =>
+  `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field IN (e.field, e."column")`;
+/** Returns an SQL condition for recorded changes: false for changes by undone imports and by their undos. */
+const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
+const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
+
+/** Moves staged changes of values corrected by hand to `staging.kept`. */
+export function leaveCorrected(scope: FileScope): void {
+  const { db, kind } = scope;
+  if (!db.has('staging.changes')) return;
+  // The first change after the last import has the imported value, or the value of the new row, as `old`.
+  const corrected = `SELECT e.id FROM staging.changes e CROSS JOIN main.changes l
+    ON l.id = (SELECT max(h.id) FROM main.changes h WHERE ${ofField(kind, 'h')} AND ${isInForce('h')})
+      AND ${isByHand('l')}
+    WHERE e.new IS (SELECT f.old FROM main.changes f WHERE ${ofField(kind, 'f')} AND f.id >
+      coalesce((SELECT max(g.id) FROM main.changes g
+        WHERE ${ofField(kind, 'g')} AND ${isInForce('g')} AND NOT ${isByHand('g')}), 0)
+      ORDER BY f.id LIMIT 1)`;
+  leaveStored(scope, corrected);
+}
+
+/**
+ * SELECTs of further staged changes that are not made: a void payment stays void, and a kept opening balance
+ * keeps its end (`paid_until`).
+ */
+const RELATED: { readonly [kind in ImportKind]?: string } = {
+  payments: `SELECT e.id FROM staging.changes e CROSS JOIN main.payments t ON t.id = e.row_id
+    WHERE e."column" = 'status' AND t.status = 'void'`,
+  loans: `SELECT e.id FROM staging.changes e WHERE e."column" = 'paid_until'
+    AND e.line IN (SELECT line FROM staging.kept WHERE "column" = 'paid_amount')`,
+};
+
+/** Moves further staged changes to `staging.kept`. Must run after `leaveCorrected`. */
+export function leaveRelated(scope: FileScope): void {
+  const related = RELATED[scope.kind];
+  if (related !== undefined) leaveStored(scope, related);
+}
+
+// Counts and lists of changes
 
 /**
  * Counts the changes that an apply would make to the accepted rows.

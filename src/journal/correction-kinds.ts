@@ -1,8 +1,4 @@
-/** Corrections of people and their rows: kinds, reasons, options, and the effects on rows and members. */
-
-import { FieldError } from '../values/errors.ts';
-import { mayContainIdentityCard } from '../values/identity-card.ts';
-import { parseText } from '../values/text.ts';
+/** Corrections of people and their rows: kinds, options, and the effects on rows and members. */
 
 const CORRECTION_KINDS = [
   'nid_replace',
@@ -19,18 +15,6 @@ const CORRECTION_KINDS = [
   'row_enter',
 ] as const;
 export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
-
-export const MAX_REASON_LENGTH = 500;
-
-/**
- * Parses the reason of a correction: 1 to 500 characters (docs/correcting.md#every-correction). The reason
- * stays after the erasure of a person, so it may not contain a national ID.
- */
-export function parseReason(text: string): string | FieldError {
-  const reason = parseText(text, MAX_REASON_LENGTH);
-  if (reason instanceof FieldError) return reason;
-  return mayContainIdentityCard(reason) ? new FieldError('Write the reason without national IDs.') : reason;
-}
 
 export interface CorrectionOptions {
   /** Reason for the history: 1 to 500 characters, without national IDs. */

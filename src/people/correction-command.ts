@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import type { Subject } from '../access/access-ledger.ts';
-import { type NamedMember, parseReason } from '../journal/correction-kinds.ts';
+import type { NamedMember } from '../journal/correction-kinds.ts';
 import { findMemberId, MEMBER_HELP, withMember } from '../journal/named-member.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import type { StoredRow } from '../registry/stored/stored-data-types.ts';
@@ -39,7 +39,7 @@ import {
   parseMemberCode,
   prepareCorrection,
 } from './corrections/correction-store.ts';
-import type { AgreedOptions } from './corrections/run-correction.ts';
+import { type AgreedOptions, parseReason } from './corrections/run-correction.ts';
 
 /**
  * Returns lines that compare the two people whom a correction would make one person. The caller must already

@@ -1,7 +1,7 @@
 /** What may be a national ID in a text: it is hidden on screens and refused in reasons. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseReason } from '../../src/journal/correction-kinds.ts';
+import { parseReason } from '../../src/people/corrections/run-correction.ts';
 import { FieldError } from '../../src/values/errors.ts';
 import { hideIdentityCards } from '../../src/values/identity-card.ts';
 

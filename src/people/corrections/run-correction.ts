@@ -1,4 +1,7 @@
-/** Runs a correction in a transaction, records it as an operation, and takes the steps after the commit. */
+/**
+ * Runs a correction in a transaction, records it as an operation, and takes the steps after the commit. Also
+ * checks its reason.
+ */
 
 import { nameMember } from '../../journal/change-texts.ts';
 import { type OperationScope, type Outcome, perform } from '../../journal/command-transaction.ts';
@@ -8,7 +11,10 @@ import { type Touched, track } from '../../journal/track.ts';
 import { isErased } from '../../registry/stored/erasures.ts';
 import { MERGED_MEMBERS, redirectOf } from '../../registry/stored/former-ids-and-transfers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
+import { FieldError } from '../../values/errors.ts';
+import { mayContainIdentityCard } from '../../values/identity-card.ts';
 import { type Message, say, type Text } from '../../values/message.ts';
+import { parseText } from '../../values/text.ts';
 import type {
   Collision,
   ComparedPeople,
@@ -60,6 +66,18 @@ export interface AgreedOptions extends CorrectionOptions {
   readonly releases?: boolean | undefined;
   /** Two people are the same person. */
   readonly samePerson?: boolean | undefined;
+}
+
+export const MAX_REASON_LENGTH = 500;
+
+/**
+ * Parses the reason of a correction: 1 to 500 characters (docs/correcting.md#every-correction). The reason
+ * stays after the erasure of a person, so it may not contain a national ID.
+ */
+export function parseReason(text: string): string | FieldError {
+  const reason = parseText(text, MAX_REASON_LENGTH);
+  if (reason instanceof FieldError) return reason;
+  return mayContainIdentityCard(reason) ? new FieldError('Write the reason without national IDs.') : reason;
 }
 
 export const refuse = (message: Text, collisions: readonly Collision[] = []): CorrectionRefused => ({

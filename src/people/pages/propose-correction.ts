@@ -3,7 +3,6 @@
 import type { Subject } from '../../access/access-ledger.ts';
 import { fields, form as formOf, input } from '../../desk/parts.ts';
 import type { Continuation, Form, Page, Shows, Visit } from '../../desk/screen.ts';
-import { MAX_REASON_LENGTH, parseReason } from '../../journal/correction-kinds.ts';
 import { numberOf, textOf } from '../../registry/pages/stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredRow } from '../../registry/stored/stored-data-types.ts';
@@ -19,7 +18,7 @@ import {
   formatRefused,
 } from '../correction-result.ts';
 import { type CorrectionStore, openCorrections } from '../corrections/correction-store.ts';
-import type { AgreedOptions } from '../corrections/run-correction.ts';
+import { type AgreedOptions, MAX_REASON_LENGTH, parseReason } from '../corrections/run-correction.ts';
 import { contradictionsOf, type Described } from '../likeness.ts';
 import { compared } from './member-values.ts';
 

@@ -9,11 +9,13 @@ import { type CliContext, CommandError, EXIT, languageFor } from '../terminal/co
 import { parseCode } from '../terminal/options.ts';
 import { assertPlace, refused, refusing, writePrivately } from '../terminal/places.ts';
 import { createProgressBar } from '../terminal/progress-bar.ts';
-import { MEMBER_GROUPS, NAMES, recordAccess, recordNobody } from '../terminal/record-reading.ts';
+import { recordAccess, recordNobody } from '../terminal/record-reading.ts';
 import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addSettingOptions, type SettingOptions } from '../terminal/settings.ts';
 import { interruptible } from '../terminal/signals.ts';
+import { FIELD_GROUPS } from '../values/declared-fields.ts';
 import { counted } from '../values/text.ts';
+import { EXPORTED } from './export-columns.ts';
 import { type ExportedFile, exportedParts, FILE_FORMATS, type FileFormat } from './export-formats.ts';
 import { type ExportFilter, type ExportSnapshot, openExportSession } from './exported-rows.ts';
 
@@ -145,13 +147,11 @@ async function record(
   { cooperativeId }: ExportFilter,
   files: readonly PlannedFile[],
 ): Promise<void> {
-  const kinds = files.map(({ kind }) => kind).filter((kind) => kind !== 'cooperatives');
-  const fields = [
-    ...(kinds.includes('members') ? MEMBER_GROUPS : NAMES),
-    ...(kinds.some((kind) => kind !== 'members') ? (['financials'] as const) : []),
-  ];
+  const fields = FIELD_GROUPS.filter((group) =>
+    files.some(({ kind }) => EXPORTED[kind].groups.includes(group)),
+  );
   const all = { asOfSequence, cooperativeIds: cooperativeId === undefined ? null : [cooperativeId] };
-  if (kinds.length === 0) recordNobody(run);
+  if (fields.length === 0) recordNobody(run);
   else await recordAccess(run, { fields, all });
 }
 

@@ -9,6 +9,7 @@ import { nameOf } from '../registry/pages/stored-values.ts';
 import { type Html, html } from '../values/html.ts';
 import { say } from '../values/message.ts';
 import { openSpool, writeToSpool } from './disk-buffer.ts';
+import { EXPORTED } from './export-columns.ts';
 import { exportedParts } from './export-formats.ts';
 import { openExportSession } from './exported-rows.ts';
 
@@ -43,7 +44,7 @@ const exportRows: Action = async (visit, submitted) => {
     type: TYPES[format],
     parts,
     shows: {
-      fields: kind === 'members' ? ['identity', 'contact'] : ['identity', 'financials'],
+      fields: EXPORTED[kind].groups,
       subject: { all: { asOfSequence: snapshot.sequence, cooperativeIds: [cooperativeId] } },
     },
   };

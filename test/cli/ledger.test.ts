@@ -6,12 +6,14 @@ import { type TestContext, test } from 'node:test';
 import { SCOPES } from '../../src/access/api-keys.ts';
 import { NOON, type Sent, startApp, type TestApp, temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
+import { testDesk } from '../support/desk.ts';
 import { createEmptyRegistry } from '../support/empty-registry.ts';
 import { nid } from '../support/importing.ts';
 import { startLending } from '../support/lending.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 import { copyRegistry } from '../support/sample-registry.ts';
 import { openFile } from '../support/sqlite.ts';
-import { ledgerNames, ledgerPlaceIn, reading } from '../support/sqlite-ledger.ts';
+import { allEntries, ledgerNames, ledgerPlaceIn, reading } from '../support/sqlite-ledger.ts';
 
 const ON = { settings: { ACCESS_LEDGER: 'on' } };
 const DAY_MS = 24 * 3600 * 1000;
@@ -480,4 +482,28 @@ test('prune removes nothing once a restore has begun while it asked', async (con
     before.filter((name) => !ledgerNames(place).includes(name)),
     [],
   );
+});
+
+test('exports over HTTP, by the command and at the desk are recorded with the same groups of fields', async (context) => {
+  const { folder, read, done } = await start(context);
+  const { databaseFile } = ledgerPlaceIn(folder);
+  const ledger = memoryLedger();
+  const browser = await (await testDesk(context, databaseFile, { ledger })).enter();
+  const kinds = {
+    members: { path: 'members', fields: ['identity', 'contact'] },
+    production: { path: 'deliveries', fields: ['identity', 'financials'] },
+  };
+  for (const [kind, { path, fields }] of Object.entries(kinds)) {
+    await read(`/${path}/export`);
+    await done('export', kind);
+    const saved = await browser.post('/cooperative/A-1', { action: 'export', kind, format: 'csv' });
+    assert.equal(saved.status, 200);
+    const recorded = [...allEntries({ databaseFile }).slice(-2), ledger.readings.at(-1)];
+    assert.deepEqual(
+      recorded.map((access) => [access?.route, access?.fields]),
+      [`GET /api/v1/${path}/export`, 'export', 'desk /cooperative/:code'].map((route) => [route, fields]),
+    );
+  }
+  await done('export', 'all', '--out', join(folder, 'exported'));
+  assert.deepEqual(allEntries({ databaseFile }).at(-1)?.fields, ['identity', 'contact', 'financials']);
 });

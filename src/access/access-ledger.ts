@@ -56,7 +56,7 @@ export interface AccessLedger {
    * @throws RegistryError `unavailable` with the reason `ledger` (as a rejection) if recording fails; in
    *   that case, the data must not be shown
    */
-  record(readings: readonly AccessRecord[]): Promise<readonly string[]>;
+  record(accesses: readonly AccessRecord[]): Promise<readonly string[]>;
   /** False while nothing can be recorded, because the disk does not respond. */
   isRecording(): boolean;
   /** State of a service's ledger, for metrics. */

@@ -44,7 +44,7 @@ interface Batch {
 export const MAX_RECORD_MS = 5_000;
 /** Maximum wait for the thread when the service shuts down. */
 const MAX_END_MS = 1_000;
-const DAY_MS = 24 * 3600 * 1000;
+const REMOVAL_INTERVAL_MS = 24 * 3600 * 1000;
 /** Delay of the first removal of old files, since a starting service has more urgent work. */
 const FIRST_REMOVAL_MS = 30_000;
 /** Maximum number of batches that the thread has received but not written. */
@@ -94,7 +94,8 @@ class ServiceLedger implements AccessLedger {
     this.thread = thread;
     this.options = options;
     const remove = () => void this.removeOld();
-    this.timers = [setTimeout(remove, FIRST_REMOVAL_MS).unref(), setInterval(remove, DAY_MS).unref()];
+    this.timers = [setTimeout(remove, FIRST_REMOVAL_MS), setInterval(remove, REMOVAL_INTERVAL_MS)];
+    for (const timer of this.timers) timer.unref();
   }
 
   record(accesses: readonly AccessRecord[]): Promise<readonly string[]> {

@@ -21,7 +21,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 
-/** SQL of the rows of one table that an operation creates or changes. For removed rows, see `noteRemoved`. */
+/** SQL of the rows of one table that an operation creates or changes. `stageRemoved` is for removed rows. */
 export interface ChangeSet {
   readonly entity: ChangedEntity;
   /** SQL condition on the row `r` that matches created rows. */
@@ -66,7 +66,7 @@ export function insertChanges(
  * @param where SQL condition on the row `r`
  * @returns the number of rows
  */
-export function noteRemoved(db: Connection, entity: ChangedEntity, from: string, where: string): number {
+export function stageRemoved(db: Connection, entity: ChangedEntity, from: string, where: string): number {
   db.exec(`CREATE TEMP TABLE IF NOT EXISTS removed_rows (
     entity TEXT, row_id INTEGER, cooperative_id INTEGER, member_id INTEGER, PRIMARY KEY (entity, row_id)
   ) WITHOUT ROWID`);
@@ -99,7 +99,7 @@ export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: s
   insert(REMOVED, 'NULL', 'true');
 }
 
-/** Appends the events of the change sets and of `noteRemoved`. The caller records the history. */
+/** Appends the events of the change sets and of `stageRemoved`. The caller records the history. */
 export function announce(db: Connection, sets: readonly ChangeSet[], by: Recording): void {
   const removed = db.has("sqlite_temp_schema WHERE name = 'removed_rows'")
     ? db.values<ChangedEntity>('SELECT DISTINCT entity FROM temp.removed_rows')

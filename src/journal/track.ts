@@ -19,10 +19,10 @@ import {
   insertChanges,
   insertRemovedRows,
   keepRemovedId,
-  noteRemoved,
   REMOVED,
   type Recording,
   removedIds,
+  stageRemoved,
 } from './change-sets.ts';
 import type { ChangedRows } from './correction-kinds.ts';
 import { createdRows, type IdRange, type Operation } from './operations.ts';
@@ -99,11 +99,11 @@ function finishRows(
     db.run(`UPDATE main.${table} SET updated_at = ? WHERE id IN (${changed})`, [by.nowSeconds]);
   const before = `temp.before_${entity}`;
   if (keepsNoValues) {
-    noteRemoved(db, entity, before, `r.id IN (${changed})`);
+    stageRemoved(db, entity, before, `r.id IN (${changed})`);
     return 0;
   }
   const isGone = `NOT EXISTS (SELECT 1 FROM main.${table} t WHERE t.id = r.id)`;
-  const removed = noteRemoved(db, entity, before, isGone);
+  const removed = stageRemoved(db, entity, before, isGone);
   insertChanges(db, entity, `SELECT * FROM temp.values_${entity}`, by);
   if (removed > 0) {
     insertRemovedRows(db, entity, before, by);
@@ -212,7 +212,7 @@ export function addPaidAmounts(db: Connection, table: string, by: Recording): vo
  * Adds or subtracts the present total of the operation's payments on each loan in `temp.paid_amounts`. Call
  * this with `-` before the undo, and with `+` after the undo. The table then has the differences.
  */
-export function stagePaidAmounts(db: Connection, operation: Operation, sign: '-' | '+'): void {
+export function stagePaymentTotals(db: Connection, operation: Operation, sign: '-' | '+'): void {
   db.exec('CREATE TEMP TABLE IF NOT EXISTS paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER)');
   db.exec(`INSERT INTO temp.paid_amounts (loan_id, delta)
     SELECT loan_id, ${sign} sum(amount_minor) FROM main.payments t CROSS JOIN (

@@ -10,10 +10,10 @@ import {
   type ChangeSet,
   insertChanges,
   keepRemovedId,
-  noteRemoved,
   REMOVED,
   RESTORED,
   type Recording,
+  stageRemoved,
 } from './change-sets.ts';
 import { listedChangesSql } from './change-texts.ts';
 import { openOperations, perform } from './command-transaction.ts';
@@ -27,7 +27,7 @@ import {
   operationChanges,
   readOperatedTables,
   removedRows,
-  stagePaidAmounts,
+  stagePaymentTotals,
 } from './track.ts';
 import { findActors, findBlockers, type UndoBlocker } from './undo-blockers.ts';
 
@@ -42,9 +42,9 @@ function undoOperation(
   const sets = tables.map((operated) => toChangeSet(operation, operated));
   for (const { entity, values } of sets) if (values !== undefined) insertChanges(db, entity, values, by);
   for (const { table, created } of tables)
-    if (created !== undefined) noteRemoved(db, table.entity, `main.${table.table}`, `r.id ${created}`);
+    if (created !== undefined) stageRemoved(db, table.entity, `main.${table.table}`, `r.id ${created}`);
   const isOfPayments = tables.some(({ table }) => table.entity === 'payments');
-  if (isOfPayments) stagePaidAmounts(db, operation, '-');
+  if (isOfPayments) stagePaymentTotals(db, operation, '-');
   // Foreign keys are checked at the commit, after rows and their references are removed and restored.
   db.raw.pragma('defer_foreign_keys = ON');
   // Created rows are removed first, because they may have unique values that removed or changed rows had
@@ -57,7 +57,7 @@ function undoOperation(
   undoRedirects(db, operation.id);
   announce(db, sets, by);
   if (isOfPayments) {
-    stagePaidAmounts(db, operation, '+');
+    stagePaymentTotals(db, operation, '+');
     addPaidAmounts(db, 'temp.paid_amounts', by);
     db.exec('DROP TABLE temp.paid_amounts');
   }

@@ -6,9 +6,9 @@
 import {
   insertRemovedRows,
   keepRemovedId,
-  noteRemoved,
   type Recording,
   removedIds,
+  stageRemoved,
 } from '../../journal/change-sets.ts';
 import { findOperation, isImport, type Operation } from '../../journal/operations.ts';
 import { findBlockers, type UndoBlocker } from '../../journal/undo-blockers.ts';
@@ -141,7 +141,7 @@ export function removeEmptied({ db, kind, replaces }: FileScope, by: Recording):
 
 function remove(db: Connection, entity: ChangedEntity, ids: string, by: Recording): void {
   const { table } = tableOf(entity);
-  if (noteRemoved(db, entity, `main.${table}`, `r.id IN (${ids})`) === 0) return;
+  if (stageRemoved(db, entity, `main.${table}`, `r.id IN (${ids})`) === 0) return;
   insertRemovedRows(db, entity, `main.${table}`, by);
   const removed = removedIds(entity);
   const last = db.value<number>(`SELECT max(row_id) FROM (${removed})`);

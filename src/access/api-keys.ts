@@ -16,7 +16,7 @@ export const isVisible = (visible: Visible, cooperativeId: number): boolean =>
  * @param cooperativeId requested cooperative; undefined for all
  * @returns undefined for all; empty if the requested cooperative is not visible
  */
-export function visibleGroups(
+export function visibleCooperatives(
   visible: Visible,
   cooperativeId: number | undefined,
 ): readonly number[] | undefined {

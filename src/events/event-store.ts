@@ -10,7 +10,7 @@ import {
 } from '../registry/changes/append-and-expire-events.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { ReadSnapshot } from '../sqlite/group-commit.ts';
-import { isInGroupsSql, toIdsParameter } from '../sqlite/list-pages.ts';
+import { isInCooperativesSql, toIdsParameter } from '../sqlite/list-pages.ts';
 import { type Awaitable, FieldError } from '../values/errors.ts';
 import { type FeedPage, type FeedRequest, openFeed, type RegistryEvent } from './feed.ts';
 import { WaitingFollowers } from './waiting-followers.ts';
@@ -45,7 +45,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
     [type: number, count: number]
   >(
     `SELECT type, count(*) FROM events WHERE sequence BETWEEN @first AND @last
-       AND ${isInGroupsSql('cooperative_id')} GROUP BY type`,
+       AND ${isInCooperativesSql('cooperative_id')} GROUP BY type`,
     'as many events as its caller asks for',
   );
   let isEnded = false;

@@ -2,7 +2,7 @@
 
 import { pipeline } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
-import { type StoreOf, type Visible, visibleGroups } from '../access/api-keys.ts';
+import { type StoreOf, type Visible, visibleCooperatives } from '../access/api-keys.ts';
 import type { EventStore } from '../events/event-store.ts';
 import type { QueryParameters } from '../http/declare/query.ts';
 import { BodyParts } from '../http/declare/response.ts';
@@ -153,7 +153,7 @@ const exportRoute = (
             );
       const { epoch, sequence, bytes, parts } = exported;
       const isGzipped = acceptsGzip(incoming.headers['accept-encoding']);
-      const cooperativeIds = visibleGroups(visible, cooperativeId) ?? null;
+      const cooperativeIds = visibleCooperatives(visible, cooperativeId) ?? null;
       return {
         status: 200,
         subject: { all: { asOfSequence: sequence, cooperativeIds } },

@@ -1,6 +1,6 @@
 /** Rows of exports, and the snapshot from which they are read. */
 
-import { type Visible, visibleGroups } from '../access/api-keys.ts';
+import { type Visible, visibleCooperatives } from '../access/api-keys.ts';
 import { openFeed } from '../events/feed.ts';
 import { tableOf } from '../registry/changes/tables.ts';
 import type { Cooperative } from '../registry/cooperatives.ts';
@@ -91,27 +91,27 @@ const SOURCES: { readonly [kind in ImportKind]: Readonly<Record<'row' | 'select'
   },
 };
 
-/** Subquery of the cooperative ids in the JSON array `@groups`. */
-const GROUPS = '(SELECT value FROM json_each(@groups))';
+/** Subquery of the cooperative ids in the JSON array `@cooperatives`. */
+const COOPERATIVES = '(SELECT value FROM json_each(@cooperatives))';
 
 /** Returns the SQL after `FROM`, and its parameters. */
 function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isNamed }: ExportFilter) {
   const { row, joins } = SOURCES[kind];
   const { table } = tableOf(kind);
-  const groups = visibleGroups(visible, cooperativeId);
+  const cooperatives = visibleCooperatives(visible, cooperativeId);
   const conditions = ['TRUE'];
-  if (groups !== undefined)
+  if (cooperatives !== undefined)
     conditions.push(
       kind === 'cooperatives'
-        ? `${row}.id IN ${GROUPS}`
-        : `${row}.id IN (SELECT id FROM ${table} WHERE cooperative_id IN ${GROUPS})`,
+        ? `${row}.id IN ${COOPERATIVES}`
+        : `${row}.id IN (SELECT id FROM ${table} WHERE cooperative_id IN ${COOPERATIVES})`,
     );
   if (status !== undefined) conditions.push(`${row}.status = @status`);
   if (kind === 'members' || (isNamed === true && kind !== 'cooperatives')) conditions.push(IS_NAMED);
   return {
     sql: `${table} ${row} ${joins} WHERE ${conditions.join(' AND ')}`,
-    isOfGroups: groups !== undefined,
-    parameters: { groups: JSON.stringify(groups ?? []), status: status ?? null },
+    isOfCooperatives: cooperatives !== undefined,
+    parameters: { cooperatives: JSON.stringify(cooperatives ?? []), status: status ?? null },
   };
 }
 
@@ -128,9 +128,9 @@ function readRows<Kind extends ImportKind>(
   filter: ExportFilter,
 ): Iterable<ExportedRows[Kind]> {
   const { row, select } = SOURCES[kind];
-  const { sql, isOfGroups, parameters } = exportedRows(kind, filter);
+  const { sql, isOfCooperatives, parameters } = exportedRows(kind, filter);
   // A single statement searches the index of a cooperative's rows only once.
-  if (isOfGroups)
+  if (isOfCooperatives)
     return db.iterate<ExportedRows[Kind]>(`${select} FROM ${sql} ORDER BY ${row}.id`, parameters);
   const read = db.prepareOnce<ExportedRows[Kind]>(
     `${select} FROM ${sql} AND ${row}.id > @after ORDER BY ${row}.id LIMIT ${ROWS_AT_ONCE}`,

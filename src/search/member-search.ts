@@ -3,7 +3,7 @@
  * search, counts are cached until the next write. The last page needs no separate count.
  */
 
-import { visibleGroups } from '../access/api-keys.ts';
+import { visibleCooperatives } from '../access/api-keys.ts';
 import type { ListedMember, MemberSearch } from '../registry/members.ts';
 import type { Search } from '../registry/name-search.ts';
 import type { NamedMember } from '../registry/stored/stored-data-types.ts';
@@ -80,11 +80,11 @@ export function openMemberSearch(db: Connection): (search: MemberSearch) => Page
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     readNewNames();
-    const groups = visibleGroups(visible, filter.cooperativeId);
-    if (groups?.length === 0) return { count: 0, rows: [] };
-    const few = listFew(filter, groups, request, matchOfWords(filter.search));
+    const cooperatives = visibleCooperatives(visible, filter.cooperativeId);
+    if (cooperatives?.length === 0) return { count: 0, rows: [] };
+    const few = listFew(filter, cooperatives, request, matchOfWords(filter.search));
     if (few !== undefined) return few;
-    const { count, ids } = idsOf(matchOf(filter.search, groups, filter.status), request);
+    const { count, ids } = idsOf(matchOf(filter.search, cooperatives, filter.status), request);
     return { count, rows: selectRows.all(JSON.stringify(ids)) };
   }
 

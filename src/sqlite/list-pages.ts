@@ -16,7 +16,7 @@ import { currentSql } from './declared-totals.ts';
 
 interface CountFilter {
   /** Ids of cooperatives; undefined for all. */
-  readonly groups?: readonly number[] | undefined;
+  readonly cooperatives?: readonly number[] | undefined;
   /** Status; undefined for any. */
   readonly value?: string | undefined;
 }
@@ -24,7 +24,7 @@ interface CountFilter {
 /** Position of the n-th row of a list: `skip` rows after the first row with an id of at least `firstId`. */
 interface SeekPosition {
   readonly firstId: number;
-  /** Less than SMALL_BLOCK; within a group, less than LARGE_BLOCK. */
+  /** Less than SMALL_BLOCK; within a cooperative, less than LARGE_BLOCK. */
   readonly skip: number;
 }
 
@@ -48,15 +48,15 @@ function locate(table: string, blocks: Counts, offset: number) {
 
 type Value = { readonly value: string | null };
 type InRange = Value & { readonly from: number; readonly until: number };
-type InGroup = Value & { readonly group: number };
+type InCooperative = Value & { readonly cooperativeId: number };
 
 function openCounts(db: Connection, { excluded, large, small, ofCooperatives }: CountedTable) {
   const isListed = excluded === undefined ? '' : `AND status <> '${excluded}'`;
   const isWanted = `(@value IS NULL OR status = @value) ${isListed}`;
   const inRange = `block >= @from AND block < @until AND ${isWanted}`;
-  const inGroup = currentSql(ofCooperatives, `cooperative_id = @group AND ${isWanted}`);
+  const inCooperative = currentSql(ofCooperatives, `cooperative_id = @cooperativeId AND ${isWanted}`);
   const perLarge = `one row per status and ${LARGE_BLOCK} ids`;
-  const perGroup = `${perLarge}, of one cooperative`;
+  const perCooperative = `${perLarge}, of one cooperative`;
   const perSmall = 'one row per status and small block of a large one';
 
   const sum = <Params extends Value>(rows: string, bound: string) => {
@@ -73,16 +73,16 @@ function openCounts(db: Connection, { excluded, large, small, ofCooperatives }: 
   };
   return {
     countAll: sum<Value>(currentSql(large, isWanted), perLarge),
-    countInGroup: sum<InGroup>(inGroup, perGroup),
+    countInCooperative: sum<InCooperative>(inCooperative, perCooperative),
     listLarge: list<InRange>(currentSql(large, inRange), perLarge),
     listSmall: list<InRange>(currentSql(small, inRange), perSmall),
-    listGroup: list<InGroup>(inGroup, perGroup),
+    listCooperative: list<InCooperative>(inCooperative, perCooperative),
   };
 }
 
 export function openCountIndex(db: Connection, counted: CountedTable) {
   const { table } = counted;
-  const { countAll, countInGroup, listLarge, listSmall, listGroup } = openCounts(db, counted);
+  const { countAll, countInCooperative, listLarge, listSmall, listCooperative } = openCounts(db, counted);
 
   function seekInside(value: string | null, { block, count, skip }: ReturnType<typeof locate>): SeekPosition {
     const firstId = block * LARGE_BLOCK;
@@ -97,14 +97,14 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
   }
 
   return {
-    count({ groups, value: status }: CountFilter): number {
+    count({ cooperatives, value: status }: CountFilter): number {
       const value = status ?? null;
-      if (groups === undefined) return countAll({ value });
-      return groups.reduce((total, group) => total + countInGroup({ group, value }), 0);
+      if (cooperatives === undefined) return countAll({ value });
+      return cooperatives.reduce((total, id) => total + countInCooperative({ cooperativeId: id, value }), 0);
     },
 
     /**
-     * Finds the row after `offset` rows, in all groups.
+     * Finds the row after `offset` rows, in all cooperatives.
      * @param offset less than the count
      */
     seek(value: string | null, offset: number): SeekPosition {
@@ -114,26 +114,26 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
       return seekInside(value, locate(table, blocks, offset));
     },
 
-    /** Finds the row of a group after `offset` rows of the group. */
-    seekInGroup(group: number, value: string | null, offset: number): SeekPosition {
+    /** Finds the row of a cooperative after `offset` rows of the cooperative. */
+    seekInCooperative(cooperativeId: number, value: string | null, offset: number): SeekPosition {
       if (offset === 0) return FIRST;
-      const located = locate(table, listGroup({ group, value }), offset);
+      const located = locate(table, listCooperative({ cooperativeId, value }), offset);
       const { block, count, skip } = located;
-      // An import gives consecutive ids to a group's rows. If all rows in the block belong to this group, the
-      // counts of the small blocks are counts of this group.
+      // An import gives consecutive ids to the rows of a cooperative. If all rows in the block belong to this
+      // cooperative, the counts of the small blocks are counts of this cooperative.
       const ofAll = listLarge({ value, from: block, until: block + 1 })[block];
       return ofAll === count ? seekInside(value, located) : { firstId: block * LARGE_BLOCK, skip };
     },
 
     /**
-     * Finds a page of the rows of several groups.
-     * @param offset less than the total count of the groups
+     * Finds a page of the rows of several cooperatives.
+     * @param offset less than the total count of the cooperatives
      * @returns the position of the page, and the first id after the blocks that contain the page
      */
-    seekInGroups(groups: readonly number[], value: string | null, offset: number, limit: number) {
+    seekInCooperatives(cooperatives: readonly number[], value: string | null, offset: number, limit: number) {
       const sums: Record<string, number> = {};
-      for (const group of groups)
-        for (const [block, rows] of Object.entries(listGroup({ group, value })))
+      for (const cooperativeId of cooperatives)
+        for (const [block, rows] of Object.entries(listCooperative({ cooperativeId, value })))
           sums[block] = (sums[block] ?? 0) + rows;
       const { block: first, skip } = locate(table, sums, offset);
       let last = first;
@@ -150,14 +150,14 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
 }
 
 /** Ids of the cooperatives whose rows a list contains; undefined for all cooperatives. */
-export type Groups = readonly number[] | undefined;
+export type CooperativeIds = readonly number[] | undefined;
 
-/** Converts ids of groups or rows to a parameter of SQL: a JSON array, or null for all. */
+/** Converts ids of cooperatives or rows to a parameter of SQL: a JSON array, or null for all. */
 export const toIdsParameter = (ids: readonly number[] | undefined): string | null =>
   ids === undefined ? null : JSON.stringify(ids);
 
-/** SQL condition for rows in any group of `@cooperatives`. */
-export const isInGroupsSql = (column: string): string =>
+/** SQL condition for rows in any of `@cooperatives`. */
+export const isInCooperativesSql = (column: string): string =>
   `(@cooperatives IS NULL OR ${column} IN (SELECT value FROM json_each(@cooperatives)))`;
 
 export interface ListRows {
@@ -181,8 +181,8 @@ type WindowFrom = Window & SeekPosition;
 
 const LIMIT = 'LIMIT @limit OFFSET @skip';
 const ONE_PAGE = 'one page and less than one small block of rows before it';
-const ONE_GROUP = 'one page and less than one large block of entries of the covering index before it';
-const SOME_GROUPS = 'one page, and less than two large blocks of entries of the covering index';
+const ONE_COOPERATIVE = 'one page and less than one large block of entries of the covering index before it';
+const SOME_COOPERATIVES = 'one page, and less than two large blocks of entries of the covering index';
 
 /** Returns functions that prepare the query of a page. The query reads only `@skip` rows before the page. */
 function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }: ListRows) {
@@ -228,42 +228,42 @@ export function openCountedList<Row>(
     ONE_PAGE,
   );
   const index = `${table}_cooperative_status`;
-  const inGroup = (value: string): string =>
+  const inCooperative = (value: string): string =>
     `SELECT id FROM ${table} INDEXED BY ${index}
-     WHERE cooperative_id = @group AND status = ${value} AND id >= @firstId`;
-  const ofGroupAndValue = rows.withIds<WindowFrom & { group: number; value: string }>(
-    inGroup('@value'),
-    ONE_GROUP,
+     WHERE cooperative_id = @cooperativeId AND status = ${value} AND id >= @firstId`;
+  const ofCooperativeAndValue = rows.withIds<WindowFrom & { cooperativeId: number; value: string }>(
+    inCooperative('@value'),
+    ONE_COOPERATIVE,
   );
-  const ofGroup = rows.withIds<WindowFrom & { group: number }>(
-    values.map((value) => inGroup(`'${value}'`)).join(' UNION ALL '),
-    ONE_GROUP,
+  const ofCooperative = rows.withIds<WindowFrom & { cooperativeId: number }>(
+    values.map((value) => inCooperative(`'${value}'`)).join(' UNION ALL '),
+    ONE_COOPERATIVE,
   );
 
-  // The parameters `groups` and `values` are JSON arrays.
-  const ofGroups = rows.withIds<WindowFrom & { untilId: number; groups: string; values: string }>(
-    `SELECT t.id AS id FROM json_each(@groups) g CROSS JOIN json_each(@values) v
+  // The parameters `cooperatives` and `values` are JSON arrays.
+  const ofCooperatives = rows.withIds<WindowFrom & { untilId: number; cooperatives: string; values: string }>(
+    `SELECT t.id AS id FROM json_each(@cooperatives) g CROSS JOIN json_each(@values) v
        CROSS JOIN ${table} t INDEXED BY ${index}
        ON t.cooperative_id = g.value AND t.status = v.value AND t.id >= @firstId AND t.id < @untilId`,
-    SOME_GROUPS,
+    SOME_COOPERATIVES,
   );
 
-  function read({ groups, value }: CountFilter, offset: number, limit: number): Row[] {
+  function read({ cooperatives, value }: CountFilter, offset: number, limit: number): Row[] {
     const status = value ?? null;
-    if (groups === undefined) {
+    if (cooperatives === undefined) {
       const window = { ...counts.seek(status, offset), limit };
       return value === undefined ? all.all(window) : ofValue.all({ ...window, value });
     }
-    const [group] = groups;
-    if (group === undefined || groups.length > 1)
-      return ofGroups.all({
-        ...counts.seekInGroups(groups, status, offset, limit),
+    const [cooperativeId] = cooperatives;
+    if (cooperativeId === undefined || cooperatives.length > 1)
+      return ofCooperatives.all({
+        ...counts.seekInCooperatives(cooperatives, status, offset, limit),
         limit,
-        groups: JSON.stringify(groups),
+        cooperatives: JSON.stringify(cooperatives),
         values: JSON.stringify(value === undefined ? values : [value]),
       });
-    const window = { ...counts.seekInGroup(group, status, offset), limit, group };
-    return value === undefined ? ofGroup.all(window) : ofGroupAndValue.all({ ...window, value });
+    const window = { ...counts.seekInCooperative(cooperativeId, status, offset), limit, cooperativeId };
+    return value === undefined ? ofCooperative.all(window) : ofCooperativeAndValue.all({ ...window, value });
   }
 
   return (filter, request) => {

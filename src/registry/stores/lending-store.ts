@@ -1,12 +1,12 @@
 /** Stores of loans and payments. */
 
-import { type Visible, visibleGroups } from '../../access/api-keys.ts';
+import { type Visible, visibleCooperatives } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { type CountedTable, LOAN_COUNTS, PAYMENT_COUNTS } from '../../sqlite/counts.ts';
 import type { Actor } from '../../sqlite/entity-store.ts';
 import type { ResponseToSave } from '../../sqlite/idempotent-writes.ts';
 import {
-  isInGroupsSql,
+  isInCooperativesSql,
   type ListRows,
   openCountedList,
   openFewRows,
@@ -91,7 +91,7 @@ function openLists<Row>(
   // A payment has the same cooperative as its loan. The condition reads the cooperative of the loan, so that
   // SQLite reads payments from their index only.
   const isMatch = `(@owner IS NULL OR ${owner.id} = @owner) AND (@identityCard IS NULL OR ${IS_PERSON})
-    AND ${isInGroupsSql('l.cooperative_id')} AND ${isLike}`;
+    AND ${isInCooperativesSql('l.cooperative_id')} AND ${isLike}`;
   const open = (rows: string, bound: string) =>
     openFewRows<Row, object>(db, listed, `SELECT ${alias}.id AS id FROM ${rows}`, bound);
   const by = (index: string, condition: string): string => `${COOPERATIVES} CROSS JOIN ${table} ${alias}
@@ -112,12 +112,12 @@ function openLists<Row>(
 
   return (filter: LendingFilter, ownerId: number | undefined, request: PageRequest, visible: Visible) => {
     const { ids, identityCard, cooperativeId, status, reference, updatedSince } = filter;
-    const groups = visibleGroups(visible, cooperativeId);
+    const cooperatives = visibleCooperatives(visible, cooperativeId);
     const parameters = {
       ids: toIdsParameter(ids),
       identityCard: identityCard ?? null,
       owner: ownerId ?? null,
-      cooperatives: toIdsParameter(groups),
+      cooperatives: toIdsParameter(cooperatives),
       status: status ?? null,
       reference: reference ?? null,
       since: updatedSince ?? null,
@@ -126,7 +126,7 @@ function openLists<Row>(
     if (ownerId !== undefined) return listOfOwner(parameters, request);
     if (identityCard !== undefined) return listOfPerson(parameters, request);
     if (reference !== undefined) return listOfReference(parameters, request);
-    if (updatedSince === undefined) return listCounted({ groups, value: status }, request);
+    if (updatedSince === undefined) return listCounted({ cooperatives, value: status }, request);
     if ((countUpdated.get(parameters) as { count: number }).count > MOST_UPDATED)
       refuseFields({ updated_since: ['More than 10,000 have changed since then. Follow /events instead.'] });
     return listUpdated(parameters, request);

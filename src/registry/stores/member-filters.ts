@@ -1,11 +1,11 @@
 /** Lists of members. A filter by ids, person, code or telephone number uses its own index. */
 
-import { type Visible, visibleGroups } from '../../access/api-keys.ts';
+import { type Visible, visibleCooperatives } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { ERASED_STATUS, MEMBER_COUNTS } from '../../sqlite/counts.ts';
 import {
-  type Groups,
-  isInGroupsSql,
+  type CooperativeIds,
+  isInCooperativesSql,
   type ListRows,
   openCountedList,
   openFewRows,
@@ -25,7 +25,7 @@ const ALL_FILTERS = [
   isOrAny('member_code', 'memberCode'),
   isOrAny('mobile', 'mobile'),
   isOrAny('status', 'status'),
-  isInGroupsSql('m.cooperative_id'),
+  isInCooperativesSql('m.cooperative_id'),
 ].join(' AND ');
 
 /**
@@ -60,10 +60,11 @@ const BY = {
 type Way = keyof typeof BY;
 
 /** Returns the filter whose index finds the fewest rows, or undefined if no filter is selective. */
-function wayOf({ ids, identityCard, memberCode, mobile }: MemberFilter, groups: Groups): Way | undefined {
+function wayOf(filter: MemberFilter, cooperatives: CooperativeIds): Way | undefined {
+  const { ids, identityCard, memberCode, mobile } = filter;
   if (ids !== undefined) return 'ids';
   if (identityCard !== undefined) return 'person';
-  if (memberCode !== undefined) return groups?.length === 1 ? 'codeInCooperative' : 'code';
+  if (memberCode !== undefined) return cooperatives?.length === 1 ? 'codeInCooperative' : 'code';
   return mobile === undefined ? undefined : 'mobile';
 }
 
@@ -87,11 +88,11 @@ export function openFewMembers<Row>(db: Connection, listed: ListRows, condition 
 
   return (
     filter: MemberFilter,
-    groups: Groups,
+    cooperatives: CooperativeIds,
     request: PageRequest,
     match: string | null = null,
   ): Page<Row> | undefined => {
-    const way = wayOf(filter, groups);
+    const way = wayOf(filter, cooperatives);
     if (way === undefined) return undefined;
     const { ids, identityCard = null, memberCode = null, mobile = null, status = null } = filter;
     const parameters = {
@@ -100,8 +101,8 @@ export function openFewMembers<Row>(db: Connection, listed: ListRows, condition 
       memberCode,
       mobile,
       // For `codeInCooperative`.
-      cooperativeId: groups?.[0] ?? null,
-      cooperatives: toIdsParameter(groups),
+      cooperativeId: cooperatives?.[0] ?? null,
+      cooperatives: toIdsParameter(cooperatives),
       status,
       match,
     };
@@ -122,7 +123,8 @@ export function openMemberLists(db: Connection) {
   const listCounted = openCountedList<ListedRow>(db, LISTED_MEMBERS, MEMBER_COUNTS, MEMBER_STATUSES);
 
   return (filter: MemberFilter, request: PageRequest, visible: Visible): Page<ListedRow> => {
-    const groups = visibleGroups(visible, filter.cooperativeId);
-    return listFew(filter, groups, request) ?? listCounted({ groups, value: filter.status }, request);
+    const cooperatives = visibleCooperatives(visible, filter.cooperativeId);
+    const few = listFew(filter, cooperatives, request);
+    return few ?? listCounted({ cooperatives, value: filter.status }, request);
   };
 }

@@ -1,7 +1,8 @@
 /** Store of members: one row per person and cooperative. */
 
-import { type Visible, visibleGroups } from '../../access/api-keys.ts';
+import { type Visible, visibleCooperatives } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
+import type { CooperativeIds } from '../../sqlite/list-pages.ts';
 import {
   type Awaitable,
   type Page,
@@ -41,10 +42,10 @@ function openLookups(db: Connection, { cooperativeSummaries, format }: StoreDepe
   );
   const financialsOf = openReadModel(db, format);
 
-  return (identityCard: string, at: number | null, groups: readonly number[] | undefined): Membership[] => {
+  return (identityCard: string, at: number | null, cooperatives: CooperativeIds): Membership[] => {
     const rows = (at === null ? select : selectWithReadModel).all(identityCard);
     const visibleRows =
-      groups === undefined ? rows : rows.filter(({ cooperativeId }) => groups.includes(cooperativeId));
+      cooperatives === undefined ? rows : rows.filter((row) => cooperatives.includes(row.cooperativeId));
     // The row of the driver becomes the membership, because a copy would add 2% to the time of a lookup.
     return visibleRows.map((row) => {
       row.identityCard = identityCard;
@@ -71,7 +72,7 @@ export function openMembers(
   );
   const selectMergedInto = db.prepare<[number], { to: number }>(redirectSql(MERGED_MEMBERS));
   const listStored = openMemberLists(db);
-  const activeOf = openLookups(db, dependencies);
+  const readActive = openLookups(db, dependencies);
 
   const selectVisible = (id: number, visible: Visible) => ifVisible(selectOne.get(id), visible);
 
@@ -127,7 +128,7 @@ export function openMembers(
      * @param at epoch seconds at which the production window ends; null omits the financials
      */
     listActiveMemberships(identityCard: string, at: number | null): readonly Membership[] {
-      const memberships = snapshot.read(() => activeOf(identityCard, at, visible ?? undefined));
+      const memberships = snapshot.read(() => readActive(identityCard, at, visible ?? undefined));
       return memberships.length < 2 ? memberships : memberships.sort(byNewestRegistration);
     },
 
@@ -136,7 +137,7 @@ export function openMembers(
       identityCard: string,
       at: number | null,
     ): Membership | undefined =>
-      snapshot.read(() => activeOf(identityCard, at, visibleGroups(visible, cooperativeId))[0]),
+      snapshot.read(() => readActive(identityCard, at, visibleCooperatives(visible, cooperativeId))[0]),
 
     /** Returns the national ID that replaced the number `former`, or undefined if none did. */
     findCurrentIdentityCard: (former: string): string | undefined =>

@@ -3,7 +3,7 @@
 import type { Connection } from '../../sqlite/connection.ts';
 import { addNewRows } from '../../sqlite/counts.ts';
 import { nextSql } from '../../sqlite/declared-totals.ts';
-import type { Groups } from '../../sqlite/list-pages.ts';
+import type { CooperativeIds } from '../../sqlite/list-pages.ts';
 import { isBusy } from '../../sqlite/sqlite-errors.ts';
 import { MEMBER_STATUSES, type MemberStatus } from '../members.ts';
 
@@ -67,11 +67,11 @@ export function orNothing<T>(find: () => T, nothing: T): T {
   }
 }
 
-/** @param groups undefined or at least one cooperative */
-export const matchOf = (words: readonly string[], groups: Groups, status: string | undefined): string =>
+/** @param cooperatives undefined or at least one cooperative */
+export const matchOf = (words: readonly string[], cooperatives: CooperativeIds, status?: string): string =>
   `${[
     matchOfWords(words),
-    ...(groups === undefined ? [] : [anyOf(groups.map(wordOfCooperative).map(quote))]),
+    ...(cooperatives === undefined ? [] : [anyOf(cooperatives.map(wordOfCooperative).map(quote))]),
     ...(status === undefined || status === MOST_COMMON ? [] : [quote(wordOfStatus(status))]),
   ].join(' AND ')}${status === MOST_COMMON ? NOT_OTHERS : ''}`;
 

@@ -69,7 +69,7 @@ test('after any additions, changes, moves and removals counts and seeks are thos
         assert.equal(index.count({ value }), ids.length);
         for (const group of [1, 2, 3])
           assert.equal(
-            index.count({ groups: [group], value }),
+            index.count({ cooperatives: [group], value }),
             ids.filter((each) => rows.get(each)?.group === group).length,
           );
         for (const [offset, expected] of ids.entries()) {
@@ -80,7 +80,7 @@ test('after any additions, changes, moves and removals counts and seeks are thos
         for (const group of [1, 2]) {
           const inGroup = ids.filter((each) => rows.get(each)?.group === group);
           for (const [offset, expected] of inGroup.entries()) {
-            const { firstId, skip } = index.seekInGroup(group, value ?? null, offset);
+            const { firstId, skip } = index.seekInCooperative(group, value ?? null, offset);
             assert.equal(inGroup.filter((each) => each >= firstId)[skip], expected);
             assert.ok(skip < 65_536);
           }
@@ -113,7 +113,7 @@ test('among full blocks and gaps every seek finds its row', (context) => {
         const { firstId, skip } =
           group === undefined
             ? index.seek(value ?? null, offset)
-            : index.seekInGroup(group, value ?? null, offset);
+            : index.seekInCooperative(group, value ?? null, offset);
         let first = Math.max(firstId, 1);
         while (!placeOf.has(first)) first++;
         assert.equal((placeOf.get(first) as number) + skip, offset, `${value} ${group}`);
@@ -136,7 +136,7 @@ interface Part {
 test('rows are added up together when they fill a batch, with those that came in between', (context) => {
   const { db, set, index } = open(context, 256);
   const stored = () => db.value('SELECT coalesce(sum(rows), 0) FROM boat_large_blocks');
-  const counts = () => [stored(), index.count({}), index.count({ groups: [1], value: 'ferry' })];
+  const counts = () => [stored(), index.count({}), index.count({ cooperatives: [1], value: 'ferry' })];
   const ferry = { group: 1, value: 'ferry' };
   for (let each = 1; each < 256; each++) set(each, ferry);
   assert.deepEqual(counts(), [0, 255, 255]);

@@ -1,4 +1,7 @@
-/** Warnings about an imported file. */
+/**
+ * Warnings about an imported file. They come from `WARNING_STATEMENTS` (checks/warning-statements.ts),
+ * `warnOfPeopleElsewhere` (checks/ledger-of-another-cooperative.ts) and table/compare-totals.ts.
+ */
 import type { Text } from '../values/message.ts';
 
 /**

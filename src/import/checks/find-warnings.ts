@@ -1,3 +1,4 @@
+/** Finds, stages and lists the warnings about a checked file. */
 import type { Connection } from '../../sqlite/connection.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
 import { type ImportWarning, WARNINGS } from '../import-warnings.ts';
@@ -59,19 +60,20 @@ export function listWarnings({ db, kind, assertCurrent }: FileScope): ImportWarn
   const warnings = db.rows<{ kind: ImportWarning['kind']; detail: string; rows: number }>(
     'SELECT kind, detail, count(*) AS rows FROM staging.warnings GROUP BY 1, 2 ORDER BY min(id)',
   );
-  return warnings.map((warning) => ({
-    kind: warning.kind,
-    stops: WARNINGS[warning.kind].stops,
-    message:
-      (WARNING_STATEMENTS[kind] ?? [])
-        .find((statement) => statement.kind === warning.kind)
-        ?.message(warning.rows, warning.detail) ?? '',
-    count: warning.rows,
-    lines() {
-      assertCurrent();
-      return linesOf(db, warning.kind, warning.detail);
-    },
-  }));
+  return warnings.map(({ kind: warningKind, detail, rows }) => {
+    const statement = WARNING_STATEMENTS[kind]?.find((each) => each.kind === warningKind);
+    if (statement === undefined) throw new Error(`The warning ${warningKind} about ${kind} has no message.`);
+    return {
+      kind: warningKind,
+      stops: WARNINGS[warningKind].stops,
+      message: statement.message(rows, detail),
+      count: rows,
+      lines() {
+        assertCurrent();
+        return linesOf(db, warningKind, detail);
+      },
+    };
+  });
 }
 
 function* linesOf(db: Connection, kind: string, detail: string): Generator<number> {

@@ -1,7 +1,7 @@
 /**
  * SQL statements for warnings about a checked file (docs/import-reference.md#warnings). Warnings that stop a
- * file examine only new and changed rows, so that an imported file can be imported again. Other warnings
- * examine all rows.
+ * file are only about new, changed and removed rows, so that an imported file can be imported again. The same
+ * applies to `other_name`, `same_entry` and `same_payment`. Other warnings may be about any row.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';

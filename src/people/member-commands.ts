@@ -1,5 +1,5 @@
 /**
- * `members`: shows, finds, merges, moves and transfers members (docs/correcting.md#registered-twice).
+ * `members`: shows and finds members. The corrections of members are declared in correction-command.ts.
  * `entries`: lists and removes deliveries, savings transactions and loans (docs/correcting.md#entries).
  */
 import { Argument, type Command } from 'commander';

@@ -50,7 +50,7 @@ const MESSAGES = {
   savings: say('A transaction of the other cooperative has this reference.'),
 } as const satisfies { readonly [entity in OwnedEntity]: Collision['message'] };
 
-/** Finds rows of the staged members that collide with rows of the cooperative, for example by reference. */
+/** Finds rows of the staged members that collide with rows of the cooperative. Any pairs are staged first. */
 export function findCollisions(db: Connection, cooperativeId: number): Collision[] {
   const ofMembers = db
     .rows<{ id: number; other: number; row: string; isSame: 0 | 1 }>(

@@ -28,7 +28,9 @@ import {
   refuse,
 } from './run-correction.ts';
 
-// Merge of all staged pairs at once: a member gets the entries of another member, who is then deleted
+// Merge of all staged pairs at once: a member gets the entries of another member, who is then deleted. Three
+// corrections merge pairs: `members merge`, `nid replace` and `cooperatives merge`. So a new reason to refuse
+// a merge must be checked after every call of `stagePairs`.
 
 export interface MemberPair {
   /** Id of the member who is deleted. */
@@ -135,7 +137,7 @@ export function notePairs(db: Connection): Message[] {
 
 // Merge of two members
 
-/** Returns warnings that two members may be different people, without their data. */
+/** Returns notes that two members may be different people, without their data. */
 function noteDifferences(db: Connection, { from, into }: MemberPair): Message[] {
   const [one, other] = [from, into].map((id) =>
     db.row<Described>(

@@ -1,4 +1,4 @@
-/** Idempotency keys: a repeated POST request gets the saved response (docs/api.md#repeating-a-request). */
+/** Handles every POST that creates a row, and repeats saved responses (docs/api.md#repeating-a-request). */
 import { hash } from 'node:crypto';
 import type { ApiKey } from '../../access/api-keys.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
@@ -12,7 +12,7 @@ import { RegistryError } from '../../values/errors.ts';
 import { type ApiResponse, badRequest, type Headers, HttpError, JsonText } from './response.ts';
 import type { ApiRequest, Creation } from './route.ts';
 
-/** Handles a POST request that creates a row. */
+/** Handles a POST request by a `creation`, with or without an idempotency key. */
 export type Create = ReturnType<typeof openCreate>;
 
 export function openCreate(responses: IdempotentWrites, clock: Clock) {

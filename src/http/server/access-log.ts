@@ -1,4 +1,4 @@
-// Access log with one JSON line per request. Lines are written once per event-loop iteration.
+/** Access log with one JSON line per request. Lines are written once per event-loop iteration. */
 
 import type { Refusal } from '../../access/api-keys.ts';
 import type { LogLevel } from '../../runtime/config.ts';

@@ -48,7 +48,7 @@ export function clientAddressText(
 const WRONG_ADDRESS = refusal(403, PERMISSION_DENIED, {}, 'address');
 const WRONG_HOST = refusal(403, PERMISSION_DENIED, {}, 'host');
 
-export function restrict(trustedProxies: AddressBlocks): Middleware {
+export function checkAllowlists(trustedProxies: AddressBlocks): Middleware {
   // The object of a key stays the same until keys change, so the blocks are parsed once.
   const parsed = new WeakMap<ApiKey, AddressBlocks>();
   function blocksOf(key: ApiKey): AddressBlocks {

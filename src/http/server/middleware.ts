@@ -23,7 +23,7 @@ import {
 } from '../declare/response.ts';
 import type { ApiRequest, Middleware } from '../declare/route.ts';
 import { scopesOf } from '../declare/route.ts';
-import { clientAddressText, restrict } from './key-allowlists.ts';
+import { checkAllowlists, clientAddressText } from './key-allowlists.ts';
 
 interface MiddlewareDependencies {
   readonly overload: { readonly refuse: Middleware };
@@ -229,7 +229,7 @@ const NO_PURPOSE = refusal(400, 'X-Purpose: This key must say why it reads.', {}
 const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'cooperatives');
 
 /** Refuses requests that a restriction of the key forbids (403), or that lack a required purpose (400). */
-function refuseByKey(request: ApiRequest): ApiResponse | undefined {
+function checkRestrictions(request: ApiRequest): ApiResponse | undefined {
   const { caller, route } = request;
   if (caller === undefined || route === undefined) return undefined;
   if (typeof route.access === 'object' && route.access.isExport === true && !caller.mayExport)
@@ -250,9 +250,9 @@ export function createMiddleware(dependencies: MiddlewareDependencies): Middlewa
   const check = chain([
     overload.refuse,
     authenticate(dependencies),
-    restrict(trustedProxies),
+    checkAllowlists(trustedProxies),
     requireScope,
-    refuseByKey,
+    checkRestrictions,
     // A request that counts as several is limited after its body has been read.
     (request) => (request.route?.countRequests === undefined ? limit(request, 1) : undefined),
   ]);

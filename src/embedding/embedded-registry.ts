@@ -99,6 +99,7 @@ function toConfig(options: RegistryOptions): Config {
         // Only the command `serve` serves metrics.
         METRICS: undefined,
         ACCESS_LEDGER: sound.accessLedger === true ? 'on' : 'off',
+        // An embedding program cannot set the days, and gets the default.
         ACCESS_LEDGER_DAYS: undefined,
         LOG_LEVEL: sound.logLevel ?? 'silent',
         // Only commands and the desk use names of users.

@@ -124,7 +124,7 @@ const EXPORT_COLUMNS = byKind((kind) => columnsOf(kind) as unknown as Columns<Ex
 export const exportColumns = (kind: ImportKind, labels: Language | undefined): Columns<ExportedRow> =>
   labels === undefined ? EXPORT_COLUMNS[kind] : labelledColumns(kind, labels);
 
-/** Returns the columns that imports read, with translated headings and choices. */
+/** Translates headings and choices. Leaves out columns that imports do not read, such as `created_at`. */
 function labelledColumns(kind: ImportKind, language: Language): Columns<ExportedRow> {
   return FILE_COLUMNS[kind].flatMap(({ name, label, field }) => {
     const column = EXPORT_COLUMNS[kind].find((candidate) => candidate.name === name);

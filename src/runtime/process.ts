@@ -1,3 +1,4 @@
+/** The process: its user, version and memory limits, and the private folders and files that it creates. */
 import { existsSync, fchownSync, lchownSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';

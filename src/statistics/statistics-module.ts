@@ -1,3 +1,4 @@
+/** The module `statistics`: a command, routes, pages and plots of the desk. */
 import type { Module } from '../module.ts';
 
 export const STATISTICS: Module = {

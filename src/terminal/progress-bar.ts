@@ -1,3 +1,4 @@
+/** Progress bar of a command. */
 import { SingleBar } from 'cli-progress';
 import type { CliContext } from './context.ts';
 

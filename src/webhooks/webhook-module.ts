@@ -1,3 +1,4 @@
+/** The module `webhooks`: commands, deliveries by the service, and a part of the status. */
 import type { Module } from '../module.ts';
 
 export const WEBHOOKS: Module = {

@@ -71,7 +71,7 @@ const LOAN_CHECKS: readonly CountCheck[] = [
   },
 ];
 
-/** Checks that the current value of each replaced national ID, and of each merged member, exists. */
+/** Checks that each redirect in force leads from a former identifier, now unused, to a current one. */
 const REDIRECT_CHECKS: readonly CountCheck[] = [
   {
     name: 'replaced national IDs',

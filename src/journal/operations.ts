@@ -1,4 +1,4 @@
-/** Operations that can be undone: imports with their files, and corrections. */
+/** Records of operations: imports with their files, and corrections. */
 
 import type { ChangedEntity } from '../registry/changes/tables.ts';
 import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';

@@ -36,10 +36,7 @@ interface NameSearch {
    * @throws RegistryError `unavailable` while names of an import are missing from the index
    */
   searchMembers(words: readonly string[]): readonly NamedMember[];
-  /**
-   * Returns the ids of at most `most` members who match after a correction of one typo.
-   * @throws RegistryError, like `searchMembers`
-   */
+  /** Returns the ids of at most `most` members who match after a correction of one typo. */
   listSimilar(words: readonly string[], most: number): readonly number[];
   close(): void;
 }

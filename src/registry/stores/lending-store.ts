@@ -232,7 +232,7 @@ export function openPayments(db: Connection, dependencies: StoreDependencies) {
 
       /**
        * @param decide returns the values, decided with the loan in the transaction, or throws RegistryError
-       * @throws RegistryError `invalid` if the paid amount would have too many digits
+       * @throws RegistryError `invalid` for a conflict, or if the paid amount would be too large
        */
       create: (
         submitted: PaymentValues,

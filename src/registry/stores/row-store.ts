@@ -70,7 +70,7 @@ interface RowDeclaration<Stored, Values> {
   readonly follow?: (row: Stored, nowSeconds: number) => void;
 }
 
-/** @returns a function that lists the conflicts of a write: unknown references and duplicate unique values */
+/** @returns a function that lists conflicts of a write: unknown references, duplicate values and `other` */
 function openConflicts(
   db: Connection,
   entity: RecordedEntity,

@@ -207,7 +207,7 @@ function sortHeadings({ headings }: MapProposal) {
   };
 }
 
-/** Returns the JSON document of `import map`. `open` lists the nulls of the map, which an import refuses. */
+/** Returns the JSON document of `import map`. `open` lists the nulls of the map that an import refuses. */
 function describeProposal(proposal: MapProposal): object {
   const { document, headerLine, unknownWords, missing } = proposal;
   const { guessed, ignored, unnamed } = sortHeadings(proposal);

@@ -1,4 +1,7 @@
-/** Proposes a map (docs/import-reference.md#maps). The operator must replace each null in the map. */
+/**
+ * Proposes a map (docs/import-reference.md#maps). The operator must replace each null, except in `columns`,
+ * where null ignores a heading.
+ */
 
 import { basename } from 'node:path';
 import { valueIn } from '../../formats/spreadsheet-cells.ts';

@@ -77,7 +77,7 @@ export function createSessionTables(db: Connection): void {
 /** Empties or creates the tables for the next file. */
 export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
-  // Earlier files that rejected a row without a reference; null if the row has a reference.
+  // Files that rejected a row without a reference; empty if none did, null if the row has a reference.
   if (hasDerivedReferences(kind)) columns.push('origin TEXT');
   for (const table of [
     'faults',

@@ -120,7 +120,10 @@ const columnAndConstant = (column: string): HeaderFault => ({
 
 const SEPARATOR_NAMES = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical lines' } as const;
 
-/** Returns faults of unknown columns. If the row is certainly the header, adds notes instead. */
+/**
+ * Returns faults of unknown columns. If the row is certainly the header, only headings similar to the name of
+ * a missing column are faults. The other unknown columns get notes.
+ */
 function unknownColumns(
   kind: ImportKind,
   line: number,

@@ -44,7 +44,7 @@ export interface Manifest {
   readonly number: number;
 }
 
-/** The manifest is damaged or was changed. */
+/** Error of a manifest that is damaged or was changed. */
 export class ManifestError extends Error {
   constructor(reason: string) {
     super(`${MANIFEST_NAME}: ${reason}`);

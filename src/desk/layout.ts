@@ -8,7 +8,7 @@ import { withCommands } from './parts.ts';
 import type { ActionNotice } from './screen.ts';
 import { IDLE_MS, WARNING_MS } from './sessions.ts';
 
-/** Content of the frame that only pages of a session have. */
+/** Parts of the frame that appear only on pages of a session. */
 export interface Around {
   readonly token: string;
   readonly user: string;

@@ -53,7 +53,7 @@ export interface CorrectionRefused {
   readonly outcome: 'refused';
   /** Sentence without personal data. */
   readonly message: Text;
-  /** Empty if the correction was refused for another reason. */
+  /** Empty unless collisions are the reason for the refusal. */
   readonly collisions: readonly Collision[];
   /** People whom the correction makes one person if the operator agrees with `samePerson`. */
   readonly compared?: ComparedPeople | undefined;

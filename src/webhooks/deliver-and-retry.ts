@@ -269,7 +269,7 @@ export class EndpointDelivery {
       const atMs = context.clock.now();
       const now = Math.floor(atMs / 1000);
       const secrets = context.store.listSecrets(endpoint.id, now);
-      // Without a secret, a command has removed the endpoint since the last check.
+      // If there is no secret, a command has removed the endpoint since the last check.
       if (secrets.length === 0) return false;
       const headers = signedHeaders(message, secrets, now);
       const { url, allowsPrivate } = endpoint;

@@ -275,7 +275,7 @@ export class WebhookStore {
   }
 
   private keepAttempts(id: number, attempts: readonly WebhookAttempt[]): void {
-    // Older attempts than these would be deleted below.
+    // Earlier attempts would be deleted below.
     for (const attempt of attempts.slice(-KEPT_ATTEMPTS))
       this.statements.insertAttempt.run({ ...attempt, id });
     for (const isDelivered of [1, 0])

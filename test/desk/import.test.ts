@@ -1,6 +1,7 @@
 /** Files given to the desk: read by a chosen map, checked, imported and undone (docs/desk.md#import). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { AccessRecord } from '../../src/access/access-ledger.ts';
 import { formatDate, KIGALI } from '../../src/values/date-time.ts';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
 import { fill, give, openedDesk, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
@@ -44,6 +45,32 @@ test('of a file with bad rows the good ones come in, and the others are download
   assert.match(good.text, /value="import"/);
   await submit(browser, path, 'import');
   assert.equal(value('SELECT count(*) FROM members'), 4);
+});
+
+test('what a user uploaded is shown to another user with a record of the access', async (context) => {
+  const { databaseFile } = await startedPlace(context);
+  const recorded: string[] = [];
+  const ledger = {
+    record: async (accesses: readonly AccessRecord[]) => {
+      for (const { reader, route } of accesses) recorded.push(`${JSON.stringify(reader)} ${route}`);
+      return [];
+    },
+    isRecording: () => true,
+    close: async () => {},
+  };
+  const desk = await testDesk(context, databaseFile, { ledger });
+  desk.clock.advance(SAMPLES_MS - desk.clock.now());
+  const browser = await desk.enter('First');
+  const { path } = await give(browser, 'members.csv', members(member(4), 'A-1,123,M-5,Bad Number'));
+  const another = await desk.enter('Second');
+  await another.get(path);
+  await submit(browser, path, 'check');
+  await browser.get(`${path}/rejects`);
+  await another.get(`${path}/rejects`);
+  assert.deepEqual(
+    recorded.filter((record) => record.includes('/import')),
+    ['{"user":"Second"} desk /import/:file', '{"user":"Second"} desk /import/:file/rejects'],
+  );
 });
 
 test('the day until which a file counts repayments is counted to its end, and today until now', async (context) => {

@@ -123,6 +123,9 @@ test('a file whose import was undone stays, as no registry has its rows', async 
   const second = await reopen();
   assert.match((await second.get('/import')).text, />undone<\/td>/);
   assert.match((await second.get(path)).text, /The file was imported, and the import undone\./);
+  // The file can be imported again, after another check.
+  await submit(second, path, 'again');
+  assert.match((await submit(second, path, 'import')).text, /The file is imported\./);
 });
 
 const REJECTED = {

@@ -1,7 +1,7 @@
 /** Page `/import/…`: one uploaded file, from the suggested map to the dry run and the import. */
 import { createReadStream, existsSync } from 'node:fs';
 import { failure, form, input, select } from '../../desk/parts.ts';
-import type { Action, Form, Page, Screen, Visit } from '../../desk/screen.ts';
+import type { Action, Form, Page, Screen, Shows, Visit } from '../../desk/screen.ts';
 import { IMPORT_KINDS } from '../../registry/file-columns.ts';
 import { nameOf } from '../../registry/pages/stored-values.ts';
 import { formatDate } from '../../values/date-time.ts';
@@ -67,11 +67,17 @@ function page(visit: Visit, file: DeskFile, body: Html, more: Partial<Page> = {}
     body: html`<h1>${file.name}</h1>
 <p><small>${kind && html`${visit.translate(nameOf(kind))} · `}${stateOf(visit, file)}</small></p>
 ${body}`,
-    // The user who uploaded the file knows its contents. The command has recorded its access to stored data.
     shows: 'nobody',
     ...more,
   };
 }
+
+/**
+ * Returns the persons that a page or file about a run shows. The user who started the run knows the uploaded
+ * rows, and the command recorded its access to stored data. Other users need a record.
+ */
+const showsTo = async (visit: Visit, run: CommandRun): Promise<Shows | 'nobody'> =>
+  run.user === visit.session.user ? 'nobody' : showingAll(visit);
 
 function waiting(visit: Visit, file: DeskFile, run: CommandRun): Page {
   const share = run.progress === undefined ? undefined : Math.round(run.progress * 100);
@@ -151,13 +157,17 @@ function describeFault(visit: Visit, { path, message }: MapFault): string {
 
 type FileAction<Result> = (visit: Visit, file: DeskFile, form: Form) => Result;
 
-/** Returns an action that does nothing while a command works on the file, and after the import. */
+/**
+ * Returns an action that does nothing while a command works on the file, and after the import.
+ * @param followsUndo true if the action is possible again after the import was undone
+ */
 const settled =
-  (act: FileAction<ReturnType<Action>>): Action =>
+  (act: FileAction<ReturnType<Action>>, followsUndo = false): Action =>
   (visit, fields) => {
     const file = fileOf(visit);
     if (file === undefined) return undefined;
-    if (lastRunOf(file).isAtWork || isImported(file)) return { goTo: pathOf(file), told: OUTDATED };
+    const isDone = isImported(file) && !(followsUndo && deskFilesOf(visit).isUndone(file));
+    if (lastRunOf(file).isAtWork || isDone) return { goTo: pathOf(file), told: OUTDATED };
     return act(visit, file, fields);
   };
 
@@ -187,10 +197,11 @@ export const IMPORT_FILE: Screen = {
     const run = lastRunOf(file);
     if (run.isAtWork) return waiting(visit, file, run);
     const wantsChoices = visit.query.get('choose') !== null && !isImported(file);
-    if (file.check === undefined || wantsChoices) return choices(visit, file);
-    const result = (run.hasAgreed ? imported : checked)(visit, file, run);
-    // The command recorded an access only for the user who started it, so other users need a record.
-    return run.user === visit.session.user ? result : { ...result, shows: await showingAll(visit) };
+    const result =
+      file.check === undefined || wantsChoices
+        ? await choices(visit, file)
+        : (run.hasAgreed ? imported : checked)(visit, file, run);
+    return { ...result, shows: await showsTo(visit, run) };
   },
   actions: {
     kind: settled((visit, file, fields) => {
@@ -227,7 +238,7 @@ export const IMPORT_FILE: Screen = {
     again: settled((visit, file) => {
       deskFilesOf(visit).checkAgain(file, runAs(visit));
       return { goTo: pathOf(file) };
-    }),
+    }, true),
     import: agreed((visit, file, fields) => {
       // The checkbox `agreed` is required, so browsers always send it with warnings.
       if (file.check?.report?.outcome === 'accepted' || fields.get('agreed') !== '')
@@ -251,12 +262,13 @@ export const REJECTS: Screen = {
   path: '/import/:file/rejects',
   title: say('Refused rows'),
   personal: 'some',
-  read(visit) {
+  async read(visit) {
     const file = fileOf(visit);
-    const path = file && deskFilesOf(visit).rejectsOf(file.id);
-    if (path === undefined || !existsSync(path)) return undefined;
+    if (file === undefined) return undefined;
+    const path = deskFilesOf(visit).rejectsOf(file.id);
+    if (!existsSync(path)) return undefined;
+    const shows = await showsTo(visit, lastRunOf(file));
     const parts: AsyncIterable<Uint8Array> = createReadStream(path);
-    // The user uploaded these rows, so no access is recorded.
-    return { fileName: `rejects-${file?.id}.csv`, type: 'text/csv; charset=utf-8', parts, shows: 'nobody' };
+    return { fileName: `rejects-${file.id}.csv`, type: 'text/csv; charset=utf-8', parts, shows };
   },
 };

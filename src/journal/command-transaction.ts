@@ -53,7 +53,7 @@ class TakenBack extends Error {}
 
 /**
  * Runs work in one write transaction, and tidies up after the commit.
- * @param nothing sentence for a failure, such as `Nothing was undone`
+ * @param nothing the sentence that reports a failure, such as `Nothing was undone`
  * @param nowSeconds epoch seconds
  * @param agreed fingerprint of the confirmed changes. Work that makes different changes is rolled back.
  * @throws RegistryError `unavailable` if other writers keep the lock or the disk is full

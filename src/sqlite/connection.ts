@@ -39,7 +39,7 @@ export function pragmasOf({
 }: ConnectionSettings) {
   const pragma = (name: string, value: string, expected: number | string) => ({ name, value, expected });
   return [
-    // A reader does not change the file: a backup has no write-ahead log until the first write.
+    // A read-only connection must not change the file: WAL mode would change a backup.
     ...(readOnly ? [] : [pragma('journal_mode', 'WAL', 'wal')]),
     // FULL, because with NORMAL a power cut loses acknowledged writes.
     pragma('synchronous', 'FULL', 2),

@@ -5,8 +5,8 @@ import type { ResponseToSave } from './idempotent-writes.ts';
 /**
  * Store of rows of one kind, read and written one at a time.
  * @typeParam Listed row in a list, perhaps with fewer properties than `Row`
- * @typeParam Beside further rows on which an update depends, such as the loan of a payment
- * @typeParam New arguments of `create` before the time
+ * @typeParam Beside the other rows on which an update depends, such as the loan of a payment
+ * @typeParam New the arguments of `create` that precede `nowSeconds`
  */
 export interface EntityStore<
   Row,

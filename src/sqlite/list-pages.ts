@@ -209,8 +209,8 @@ function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }
 /**
  * Opens a list of a counted table. The table needs an index on the status, and an index on cooperative and
  * status (such as `loans_cooperative_status`).
- * @param values all listed statuses, because a query merges the rows of a cooperative from one range of the
- *   index for each status
+ * @param values all statuses that the list shows. The rows of a cooperative are merged from several ranges of
+ *   the index, one for each status.
  */
 export function openCountedList<Row>(
   db: Connection,

@@ -198,7 +198,9 @@ export const WITH_SAMPLE = `WITH
 export const IS_HALF_OF_SAMPLE = `2 * count(DISTINCT r.line) >=
   (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`;
 
-/** Finds the other cooperatives that have at least half of the sampled rows of a cooperative in the file. */
+/**
+ * For each cooperative in the file, finds other cooperatives that have at least half of its sampled rows.
+ */
 function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; other: number }[] {
   return scope.db.rows<{ own: number; other: number }>(
     `${WITH_SAMPLE} SELECT p.cooperative_id AS own, t.cooperative_id AS other FROM sample s

@@ -38,7 +38,7 @@ export interface QueueOptions {
 
 interface RunMessage {
   readonly text: Text;
-  /** First few lines of the file that the message is about. */
+  /** Numbers of the first few lines that the message is about. */
   readonly lines: readonly number[];
 }
 

@@ -31,7 +31,7 @@ export function createSessionTables(db: Connection): void {
       field TEXT, old, new);
     -- Lines with warnings (warning-statements.ts).
     CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
-    -- Phones that several members of a cooperative have, at least one of them new (identity-warnings.ts).
+    -- Phones that several members have, at least one of them new or changed (identity-warnings.ts).
     CREATE TABLE staging.shared_phones (phone INTEGER PRIMARY KEY);
     -- Members of other cooperatives with a national ID of the file.
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);

@@ -39,10 +39,10 @@ export function createTotalsCheck(kind: ImportKind) {
   const [decisiveColumn, decisiveValue, factor] = FACTORS[kind] ?? [];
   const decisive = IMPORT_COLUMNS[kind].findIndex(({ name }) => name === decisiveColumn);
   const columns = SUMMED[kind].map((column) => ({ column, sections: [emptySection()] }));
-  /** Rows of totals above the first other row, which are compared at the end. */
+  /** Rows of totals before the first row that is not a total. They are compared at the end. */
   const early: (readonly [line: number, values: Values])[] = [];
   const differences: ImportWarning[] = [];
-  /** Totals that could not be compared, because cells have a fault, by column. */
+  /** Totals by column that could not be compared, because summed cells have faults. */
   const uncompared = new Map<string, { unread: number; lines: number[] }>();
   let isAnyRow = false;
 

@@ -255,7 +255,7 @@ const ID_OR_NATIONAL_ID: Parameter = {
 
 /**
  * Route for both a person by national ID and a member by id, because the paths are the same.
- * @param resource members as the routes of members show them
+ * @param resource the resource of the other member routes, so that all show a member alike
  */
 export const lookUpRoute = (
   resource: Pick<Resource<Member, unknown>, 'schema' | 'groups' | 'represent'>,

@@ -15,7 +15,7 @@ const LOOK_MS = 1_000;
  */
 const STORE_MS = 50;
 const STORE_ATTEMPTS = 100;
-/** Milliseconds that attempts in progress have at shutdown. Aborted attempts are repeated after the next start. */
+/** Milliseconds for attempts in progress at shutdown. Aborted attempts are repeated after the next start. */
 const GRACE_MS = 3_000;
 
 /** Delivers to all endpoints. Without endpoints, only checks every second whether a webhooks file exists. */

@@ -100,7 +100,7 @@ function choicesOfColumns(): string {
 
 /** Figures that follow from others, or that size hardly changes; all are in bench/results/country.json. */
 const LEFT_OUT =
-  / rate \(|other files|page in the middle|, again |^statistics |^merge |memory after|additional memory/;
+  / rate \(|other files|page in the middle|, again |^statistics |^merge |memory after|additional memory|^size of a|^start /;
 
 /** What `make country` has measured, each size beside 200,000 members. */
 function sizesMeasured(): string {

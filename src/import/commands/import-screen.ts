@@ -489,7 +489,7 @@ function describeOutcome(report: FileReport): Message {
   if (outcome === 'refused') {
     return report.isFileFaulty
       ? say('refused, see above')
-      : say('refused, {refused} of {rows|# row|# rows} have faults', { refused: refusedRows, rows });
+      : say('refused, {refused} of {rows|# row has|# rows have} faults', { refused: refusedRows, rows });
   }
   const changes = describeChanges(report);
   if (outcome === 'stopped')

@@ -26,7 +26,7 @@ import { openDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { offsetOf, type Page, type PageRequest, RegistryError } from '../values/errors.ts';
-import { MOST_FOUND, withOneTypo } from '../values/search-words-and-typos.ts';
+import { MOST_FOUND, mayHaveTypo, withOneTypo } from '../values/search-words-and-typos.ts';
 
 const CACHED_COUNTS = 100;
 const RETRY_AFTER_SECONDS = 5;
@@ -124,10 +124,6 @@ function openIds({ version, selectIds, count }: ReturnType<typeof prepareStateme
 
 // Searches for commands and the desk, on a separate connection
 
-/** Minimum length of a word in which a typo is assumed. A shorter word with a typo may be another name. */
-const SHORTEST = 4;
-const PLAIN = /^[a-z]+$/;
-
 /**
  * @param words from `parseSearch`
  * @param most maximum number of ids
@@ -137,7 +133,7 @@ export function findSimilar(db: Connection, words: readonly string[], most: numb
   openNewNames(db)();
   const sql = `${hitsSql('rowid')} ORDER BY rowid LIMIT @most`;
   const ids = words.flatMap((word, place) => {
-    if (word.length < SHORTEST || !PLAIN.test(word)) return [];
+    if (!mayHaveTypo(word)) return [];
     const match = matchOfSpellings(words.map((other) => [other]).with(place, withOneTypo(word)));
     return orNothing(() => db.values<number>(sql, { match, most }), []);
   });

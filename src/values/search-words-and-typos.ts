@@ -83,6 +83,13 @@ export function countTypos(one: string, other: string, most: number): number {
 
 const at = (row: readonly number[], column: number): number => row[column] as number;
 
+/** Minimum length of a word in which a typo is assumed. A shorter word with a typo may be another name. */
+const SHORTEST_WITH_TYPO = 4;
+
+/** True for a word of plain lower-case letters that is long enough for a typo. */
+export const mayHaveTypo = (word: string): boolean =>
+  word.length >= SHORTEST_WITH_TYPO && /^[a-z]+$/.test(word);
+
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 
 /**

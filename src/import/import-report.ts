@@ -10,6 +10,7 @@ import { type Message, say, type Text } from '../values/message.ts';
 import type { RecordSource } from './files/records.ts';
 import type { ImportNote } from './reading/notes.ts';
 import type { MapProposal } from './reading/propose-map.ts';
+import type { AcceptedFile } from './staging/checked-file.ts';
 
 export interface ImportFile {
   readonly kind: ImportKind;
@@ -125,6 +126,32 @@ export interface ColumnChanges {
   readonly column: string;
   readonly count: number;
   readonly examples: readonly Pick<StagedChange, 'row' | 'old' | 'new'>[];
+}
+
+const SHOWN_EXAMPLES = 3;
+/** Maximum number of changes searched for examples. A column whose changes all come later has no example. */
+const SEARCHED_CHANGES = 10_000;
+
+export const withoutIdentityCards = (value: StagedValue) =>
+  typeof value === 'string' ? hideIdentityCards(value) : value;
+
+/** Chooses the first changes of each column as its examples. A new national ID has none. */
+export function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
+  const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
+  for (const change of Iterator.from(accepted.listChanges()).take(SEARCHED_CHANGES)) {
+    const ofColumn = examples.get(change.column);
+    if (ofColumn !== undefined && ofColumn.length < SHOWN_EXAMPLES) ofColumn.push(change);
+    if (examples.values().every(({ length }) => length === SHOWN_EXAMPLES)) break;
+  }
+  return [...accepted.columns].map(([column, count]) => ({
+    column,
+    count,
+    examples: (column === 'identity_card' ? [] : (examples.get(column) ?? [])).map((change) => ({
+      row: hideIdentityCards(change.row),
+      old: withoutIdentityCards(change.old),
+      new: withoutIdentityCards(change.new),
+    })),
+  }));
 }
 
 /** @param name display name of the column @param write formats a value of the column */

@@ -2,7 +2,6 @@
 
 import { valueIn } from '../../formats/spreadsheet-cells.ts';
 import { countEntities } from '../../journal/change-texts.ts';
-import type { StagedChange } from '../../journal/operations.ts';
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
 import { formatStored, kindOf } from '../../registry/file-columns.ts';
 import { typedCommand } from '../../runtime/typed-command.ts';
@@ -15,12 +14,13 @@ import { asMessage, joinTexts, type Message, pack, say, type Text, Written } fro
 import { FileFault, type ImportFault } from '../files/records.ts';
 import type { FileCheck } from '../import-files.ts';
 import {
-  type ColumnChanges,
   describeColumnChanges,
   type FileReport,
   type FirstRow,
+  listColumnChanges,
   type NewsPart,
   nameOf,
+  withoutIdentityCards,
 } from '../import-report.ts';
 import { isPersonsName } from '../reading/guess-headings.ts';
 import type { ImportNote, NoteKind } from '../reading/notes.ts';
@@ -405,32 +405,7 @@ function writtenOf(column: string, value: string): (string | Written)[] {
   return [kind?.endsWith('instant') === true ? new Written('day', text) : text];
 }
 
-// Preview: the first rows of a file, and the stored values that the import would change
-
-const SHOWN_EXAMPLES = 3;
-/** Maximum number of changes searched for examples. A column whose changes all come later has no example. */
-const SEARCHED_CHANGES = 10_000;
-
-const withoutIdentityCards = (value: StagedValue) =>
-  typeof value === 'string' ? hideIdentityCards(value) : value;
-
-function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
-  const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
-  for (const change of Iterator.from(accepted.listChanges()).take(SEARCHED_CHANGES)) {
-    const ofColumn = examples.get(change.column);
-    if (ofColumn !== undefined && ofColumn.length < SHOWN_EXAMPLES) ofColumn.push(change);
-    if (examples.values().every(({ length }) => length === SHOWN_EXAMPLES)) break;
-  }
-  return [...accepted.columns].map(([column, count]) => ({
-    column,
-    count,
-    examples: (column === 'identity_card' ? [] : (examples.get(column) ?? [])).map((change) => ({
-      row: hideIdentityCards(change.row),
-      old: withoutIdentityCards(change.old),
-      new: withoutIdentityCards(change.new),
-    })),
-  }));
-}
+// Preview: the first rows of a file
 
 const listFirstRows = ({ file, findings }: FileCheck): FirstRow[] =>
   findings.firstRows.map(({ line, values }) => ({

@@ -1,6 +1,6 @@
 /**
  * Stores the responses to POST requests with an Idempotency-Key. The transaction that creates the row also
- * stores the response (docs/api.md#repeating-a-request).
+ * stores the response (docs/api.md#repeating-a-request). Responses about an erased person can be found.
  */
 
 import { RegistryError } from '../values/errors.ts';
@@ -102,3 +102,25 @@ const repeated = (): RegistryError =>
   new RegistryError('repeated', 'A request with this Idempotency-Key is still running.', {
     retryAfterSeconds: 1,
   });
+
+/** Properties by which saved responses are found: the row that the request created, or the content. */
+interface ResponsesWith {
+  /** SELECT of paths of created rows, as `path`, with which the Location ends. */
+  readonly paths: string;
+  /** Texts without quotes, such as national IDs, that the body contains. */
+  readonly texts: readonly string[];
+  /** Responses without Location whose body has the field, and one of the ids of a SELECT. */
+  readonly entries: readonly { readonly field: string; readonly ids: string }[];
+}
+
+/** Returns FROM and WHERE of saved responses, for example of those about a person who is erased. */
+export function responsesWithSql({ paths, texts, entries }: ResponsesWith): string {
+  const containing = texts.map((text) => ` OR instr(body, '${text}') > 0`).join('');
+  const ofEntries = entries.map(
+    ({ field, ids }) =>
+      ` OR location IS NULL AND body ->> '$.${field}' IS NOT NULL
+        AND CAST(body ->> '$.id' AS INTEGER) IN (${ids})`,
+  );
+  return `main.idempotent_responses WHERE EXISTS (SELECT 1 FROM (${paths})
+      WHERE substr(location, -length(path)) = path)${containing}${ofEntries.join('')}`;
+}

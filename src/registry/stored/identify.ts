@@ -1,6 +1,7 @@
 /** Identifies a person: memberships, national IDs, and the saved responses that name the person. */
 
 import type { Connection } from '../../sqlite/connection.ts';
+import { responsesWithSql } from '../../sqlite/idempotent-writes.ts';
 import { type Fields, listFields } from '../../values/declared-fields.ts';
 import { memberSql, ownedIdsSql, tableOf } from '../changes/tables.ts';
 import { type EntryKind, type EntrySelection, PRODUCTION_FIELDS, SAVINGS_FIELDS } from '../entries.ts';
@@ -81,14 +82,11 @@ export function keptResponsesSql({ rows, numbers }: Person): string {
     `SELECT '/loans/' || id FROM (${loans})`,
     `SELECT '/payments/' || id FROM main.payments WHERE loan_id IN (${loans})`,
   ];
-  const containing = numbers.map((number) => ` OR instr(body, '${number}') > 0`).join('');
-  const entries = ENTRY_RESPONSES.map(
-    ({ entity, field }) =>
-      ` OR location IS NULL AND body ->> '$.${field}' IS NOT NULL
-        AND CAST(body ->> '$.id' AS INTEGER) IN (${ownedIdsSql(entity, listOf(rows))})`,
-  ).join('');
-  return `main.idempotent_responses WHERE EXISTS (SELECT 1 FROM (${created.join(' UNION ALL ')})
-      WHERE substr(location, -length(path)) = path)${containing}${entries}`;
+  const entries = ENTRY_RESPONSES.map(({ entity, field }) => ({
+    field,
+    ids: ownedIdsSql(entity, listOf(rows)),
+  }));
+  return responsesWithSql({ paths: created.join(' UNION ALL '), texts: numbers, entries });
 }
 
 // Rows of entries with all their values, for commands

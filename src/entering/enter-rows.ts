@@ -1,7 +1,7 @@
 /** Pages to enter and change rows of persons and cooperatives. */
 
 import type { Screen, Shows } from '../desk/screen.ts';
-import { unwrapText } from '../formats/spreadsheet-cells.ts';
+import { unwrapText } from '../formats/spreadsheet-cells-and-empty-words.ts';
 import { openRegistry } from '../open-registry.ts';
 import { COOPERATIVE_FIELDS } from '../registry/cooperatives.ts';
 import type { ImportKind } from '../registry/file-columns.ts';

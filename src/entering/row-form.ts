@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { input, numberInput, select } from '../desk/parts.ts';
 import type { Form, Visit } from '../desk/screen.ts';
-import { asTextCell } from '../formats/spreadsheet-cells.ts';
+import { asTextCell } from '../formats/spreadsheet-cells-and-empty-words.ts';
 import type { RowFault } from '../import/enter-row.ts';
 import { atDesk } from '../import/pages/findings.ts';
 import { untilEndOf } from '../import/reading/dates.ts';

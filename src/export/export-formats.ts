@@ -1,6 +1,6 @@
 /** Formats of exports: CSV, NDJSON and workbooks, generated in parts from the rows of a snapshot. */
 import { setImmediate } from 'node:timers/promises';
-import { asTextCell } from '../formats/spreadsheet-cells.ts';
+import { asTextCell } from '../formats/spreadsheet-cells-and-empty-words.ts';
 import {
   type Cell,
   FORMATS,

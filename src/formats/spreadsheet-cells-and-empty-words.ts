@@ -1,6 +1,6 @@
 /**
- * Recognises cells without a value, removes the `="…"` or apostrophe that spreadsheets put around a text
- * (docs/import-reference.md#notes), and writes cells that spreadsheets do not change.
+ * Recognises cells without a value, such as `n/a`, removes the `="…"` or apostrophe that spreadsheets put
+ * around a text (docs/import-reference.md#notes), and writes cells that spreadsheets do not change.
  */
 
 import { say, type Text } from '../values/message.ts';
@@ -42,6 +42,7 @@ export const cellError = (text: string): Text =>
   });
 
 const LONGEST = 6;
+/** Lower-case words that mean that there is no value, in English, French and Kinyarwanda. */
 const EMPTY_WORDS = new Set('- -- --- – — n/a n.a. néant neant ntabyo nta ntayo'.split(' '));
 
 /** True for a cell such as `-` or `n/a`, which means that there is no value. */

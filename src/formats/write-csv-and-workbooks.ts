@@ -2,7 +2,7 @@
 
 import type { ColumnDef } from 'hucre/xlsx';
 import { DAY_SECONDS } from '../values/date-time.ts';
-import { asTextCell } from './spreadsheet-cells.ts';
+import { asTextCell } from './spreadsheet-cells-and-empty-words.ts';
 
 /** Maximum number of rows with which people can still work in a spreadsheet. */
 export const MOST_WORKBOOK_ROWS = 100_000;

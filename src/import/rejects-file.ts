@@ -4,7 +4,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { keptAsText } from '../formats/spreadsheet-cells.ts';
+import { keptAsText } from '../formats/spreadsheet-cells-and-empty-words.ts';
 import { formatRow } from '../formats/write-csv-and-workbooks.ts';
 import {
   ADDED_LABELS,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { asTextCell } from '../../src/formats/spreadsheet-cells.ts';
+import { asTextCell } from '../../src/formats/spreadsheet-cells-and-empty-words.ts';
 import { formatCsvRow } from '../../src/formats/write-csv-and-workbooks.ts';
 import { LANGUAGES } from '../../src/values/language.ts';
 import { parseText } from '../../src/values/text.ts';

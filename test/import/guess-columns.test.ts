@@ -1,7 +1,7 @@
 /** Guesses of columns: only what nearly all values fit, and only where nothing else would fit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { valueIn } from '../../src/formats/spreadsheet-cells.ts';
+import { valueIn } from '../../src/formats/spreadsheet-cells-and-empty-words.ts';
 import { cellContext } from '../../src/import/reading/cell-context.ts';
 import { createObserver, guessColumns, isPersonsName } from '../../src/import/reading/guess-headings.ts';
 import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';

@@ -1,6 +1,6 @@
 /** Output of the `import` command as text, and as messages to the desk if the desk started the command. */
 
-import { valueIn } from '../../formats/spreadsheet-cells.ts';
+import { valueIn } from '../../formats/spreadsheet-cells-and-empty-words.ts';
 import { countEntities } from '../../journal/change-texts.ts';
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
 import { formatStored, kindOf } from '../../registry/file-columns.ts';

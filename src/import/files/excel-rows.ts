@@ -1,6 +1,6 @@
 /** Reads a sheet of an Excel workbook: rows, hidden columns and merged cells. */
 
-import { cellError } from '../../formats/spreadsheet-cells.ts';
+import { cellError } from '../../formats/spreadsheet-cells-and-empty-words.ts';
 import {
   type Archive,
   createXmlReader,

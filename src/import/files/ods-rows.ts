@@ -1,6 +1,6 @@
 /** Reads the rows of an OpenDocument spreadsheet (.ods), the format of LibreOffice. */
 
-import { cellError, isErrorText } from '../../formats/spreadsheet-cells.ts';
+import { cellError, isErrorText } from '../../formats/spreadsheet-cells-and-empty-words.ts';
 import {
   type Archive,
   createXmlReader,

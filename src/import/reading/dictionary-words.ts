@@ -1,7 +1,8 @@
 /**
  * Words for choices in English, French and Kinyarwanda. Words are compared folded
  * (`./fold-and-misspellings.ts`). Ambiguous words are left out and need a map: `Démissionnaire` may or may
- * not mean that the member has withdrawn.
+ * not mean that the member has withdrawn. Words for an empty cell are in
+ * `formats/spreadsheet-cells-and-empty-words.ts`, because exports need them too.
  */
 
 import type { CooperativeStatus, Sector } from '../../registry/cooperatives.ts';

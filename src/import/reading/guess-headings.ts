@@ -1,6 +1,6 @@
 /** Finds the column that each heading of a file means, or guesses it from the values below the heading. */
 
-import { valueIn } from '../../formats/spreadsheet-cells.ts';
+import { valueIn } from '../../formats/spreadsheet-cells-and-empty-words.ts';
 import { FAULTS_COLUMN, type ImportKind } from '../../registry/file-columns.ts';
 import { formatDate } from '../../values/date-time.ts';
 import { FieldError, mayEcho } from '../../values/errors.ts';

@@ -4,7 +4,7 @@
  */
 
 import { basename } from 'node:path';
-import { valueIn } from '../../formats/spreadsheet-cells.ts';
+import { valueIn } from '../../formats/spreadsheet-cells-and-empty-words.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../registry/file-columns.ts';
 import { openFile, scanFile } from '../files/open-file.ts';
 import type { RecordSource } from '../files/records.ts';

@@ -8,7 +8,7 @@ import {
   MAX_CELL_CHARACTERS,
   mayBeSpecial,
   unwrapText,
-} from '../../formats/spreadsheet-cells.ts';
+} from '../../formats/spreadsheet-cells-and-empty-words.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { RATE } from '../../values/decimal.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';

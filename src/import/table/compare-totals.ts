@@ -1,6 +1,6 @@
 /** Compares rows of totals in a file with the sums of its rows (docs/import-reference.md#rows-of-totals). */
 
-import { isEmptyWord, trimmedCell } from '../../formats/spreadsheet-cells.ts';
+import { isEmptyWord, trimmedCell } from '../../formats/spreadsheet-cells-and-empty-words.ts';
 import { byKind, type ImportKind } from '../../registry/file-columns.ts';
 import { type DecimalKind, formatDecimal, RATE } from '../../values/decimal.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';

@@ -1,6 +1,6 @@
 /** Reads a file into an import session and checks it. */
 
-import { valueIn } from '../../formats/spreadsheet-cells.ts';
+import { valueIn } from '../../formats/spreadsheet-cells-and-empty-words.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { StagedRow } from '../../values/declared-fields.ts';
 import {

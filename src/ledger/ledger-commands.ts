@@ -267,7 +267,7 @@ function verifyAll(run: Run): void {
   const { entries, chains, faults } = openLedgerReader(run.storage.pathForOpening()).verify();
   recordNobody(run);
   const isEmpty = chains.length + faults.length === 0;
-  // Throws if the registry is unusable, since an unusable registry may have had a ledger.
+  // Throws if the registry is unusable, because it may have had a ledger, which is not empty but lost.
   if (isEmpty) sequenceOf(run.storage);
   const counts = { entries, chains: chains.length };
   const lines = [

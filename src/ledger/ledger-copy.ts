@@ -1,6 +1,6 @@
 /**
- * Copies the files of the access ledger in backups and restores (docs/ledger.md#files-and-copies). Entries of
- * different files are never merged into one file. A damaged file does not stop the copy of other files.
+ * Copies the files of the access ledger for backups and restores (docs/ledger.md#files-and-copies). Entries
+ * of different files are never merged into one file. A damaged file does not stop the copy of other files.
  */
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';

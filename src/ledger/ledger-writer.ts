@@ -351,8 +351,8 @@ export class LedgerWriter {
   removeOld(retention: Retention): ReturnType<typeof removeOldFiles> {
     return this.locked(() =>
       removeOldFiles(this.databaseFile, retention, () => {
-        // Another process may have closed the file of this connection, which may now be among the files to
-        // remove.
+        // Another process may have begun a newer file. The file of this connection may then be among the
+        // files to remove.
         this.close();
         this.file = this.openNewest() ?? this.begin(retention.nowMs);
         return this.file.db;

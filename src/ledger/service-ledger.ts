@@ -1,7 +1,7 @@
 /**
- * The ledger of a service, written by a thread. Accesses that arrive while a batch is being written form the
- * next batch, since each batch costs messages between threads and a disk sync. Under load, the thread
- * receives the next batch before it has finished the current batch, which saves waking the thread.
+ * The ledger of a service, written by a thread. While the thread writes one batch, arriving accesses are
+ * collected into the next batch, since each batch costs messages between threads and a disk sync. Under load,
+ * the thread receives the next batch before it has finished the current batch, which saves waking the thread.
  */
 
 import type { AccessLedger, AccessRecord, LedgerState } from '../access/access-ledger.ts';

@@ -116,7 +116,7 @@ function bitOf(word: string): number {
   return 1 << (Math.imul(hash, MIXER) >>> 27);
 }
 
-/** First of the three places to leave out, for each position. */
+/** Index of the first of the three adjacent digits that each of the eight comparisons leaves out. */
 const FIRST_PLACES = [0, 2, 4, 6, 8, 10, 12, 14];
 
 /** Calls `visit` for members whose numbers are one slip apart and whose names may share a word. */

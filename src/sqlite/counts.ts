@@ -90,7 +90,7 @@ export function sizeSql(counts: Totals): string {
   return `SELECT coalesce(sum(rows), 0) FROM (${currentSql(counts, isListed)})`;
 }
 
-/** Reason, for `prepare`, why statements with `activeMembersSql` read few rows. */
+/** Argument for `prepare`: the reason why statements with `activeMembersSql` read few rows. */
 export const FEW_BLOCKS = `one row per ${LARGE_BLOCK} ids of a cooperative`;
 
 /** SQL of the number of active members of a cooperative. @param cooperative SQL of the id */

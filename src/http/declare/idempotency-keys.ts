@@ -12,7 +12,7 @@ import { RegistryError } from '../../values/errors.ts';
 import { type ApiResponse, badRequest, type Headers, HttpError, JsonText } from './response.ts';
 import type { ApiRequest, Creation } from './route.ts';
 
-/** Handles a POST request by a `creation`, with or without an idempotency key. */
+/** Handles a POST request with the two steps of a `Creation`. The request may have an idempotency key. */
 export type Create = ReturnType<typeof openCreate>;
 
 export function openCreate(responses: IdempotentWrites, clock: Clock) {

@@ -74,7 +74,8 @@ ${body}`,
 
 /**
  * Returns the persons that a page or file about a run shows. The user who started the run knows the uploaded
- * rows, and the command recorded its access to stored data. Other users need a record.
+ * rows, and the command recorded its access to stored data. If another user sees the page, the access must
+ * be recorded.
  */
 const showsTo = async (visit: Visit, run: CommandRun): Promise<Shows | 'nobody'> =>
   run.user === visit.session.user ? 'nobody' : showingAll(visit);

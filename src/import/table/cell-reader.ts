@@ -99,7 +99,7 @@ function fitDecimals(
   const number = cell.replace(',', '.');
   const digits = fractionDigitsOf(number);
   if (digits <= decimal.fractionDigits) return cell;
-  // A rate below one may be a fraction. The parser of rates reports this first.
+  // A rate below one may be a fraction. The parser of rates must report that before any fault of decimals.
   if (decimal === RATE && Number(number) < 1) return cell;
   // In a text file, a mark before three digits may separate thousands.
   const isMark = decimalMark === undefined ? !isComma && digits > 3 : isComma === (decimalMark === ',');

@@ -199,7 +199,7 @@ const LOWEST_SCORE = 2;
  */
 export function findHeader(kind: ImportKind, records: readonly FileRecord[], map?: FileLayout) {
   const [first] = records;
-  // Corrected rejects begin with their header, even if the map names another line for the original file.
+  // A file of rejects begins with its header, even if the map names another line for the original file.
   if (first?.cells.some((cell) => addedColumnOf(cell) === FAULTS_COLUMN) === true)
     return { index: 0, isCertain: true };
   if (map?.headerRow !== undefined) {

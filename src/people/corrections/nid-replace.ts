@@ -131,7 +131,7 @@ function readReplacement(
     staying,
     /** Memberships of another person who has, or had, the new number. */
     otherHolders,
-    /** True if `current` is a former number of a person whose present number is not `old`. */
+    /** True if the new number, `current`, was once replaced by a number other than `old`. */
     isFormer,
     /**
      * Number that the holders get. If `current` is a former number of the same person, the holders get the

@@ -11,7 +11,7 @@ import { entriesOf, verifyReceipt } from './receipts.ts';
 import { verifyLedger } from './verify-ledger.ts';
 
 const ALL_GONE =
-  'All files of the access ledger are missing, while keys of its months are left. ' +
+  'All files of the access ledger are missing, but hashing keys of its months still exist. ' +
   'Restore them from a backup.';
 
 export type LedgerReader = ReturnType<typeof openLedgerReader>;

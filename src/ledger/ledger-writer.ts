@@ -311,7 +311,9 @@ export class LedgerWriter {
     const keysFile = keysFileOf(this.databaseFile);
     const isLost = lostName === undefined && listAllFiles(this.databaseFile).length === 0;
     if (isLost && readMonthKeys(keysFile).size > 0)
-      this.note('access ledger: all files are missing, while keys of its months are left; a new file begins');
+      this.note(
+        'access ledger: all files are missing, but hashing keys of its months still exist; a new file begins',
+      );
     const keyId = takeMonthKey(keysFile, month);
     const part = { ...start, registry: this.registry, month, keyId };
     return this.open(beginFile(this.databaseFile, part, lostName, this.waitMs)) as OpenFile;

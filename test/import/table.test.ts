@@ -107,7 +107,7 @@ test('a map says on which line the header is, but of corrected rejects the first
   const { faults } = await importText(place, 'members', `${header}\n`, { map });
   assert.deepEqual(
     faults.map(({ line, message }) => [line, message]),
-    [[2, 'The map expects the header on this line, which has no row.']],
+    [[2, 'The map expects the header on this line, which is empty.']],
   );
 });
 

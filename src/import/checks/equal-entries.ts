@@ -145,7 +145,7 @@ export const entryOfAnother = (kind: 'production' | 'savings'): Check =>
   where(
     'reference',
     `This row was imported as a ${ENTRIES[kind]?.name} of another member. ` +
-      'If it is a different one, give it its own reference.',
+      `If this row is a different ${ENTRIES[kind]?.name}, give it its own reference.`,
     'p.id IS NULL AND p.member_id IS NOT NULL',
     'CROSS JOIN staging.entries_of_others o ON o.line = p.line',
   );

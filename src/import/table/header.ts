@@ -205,7 +205,7 @@ export function findHeader(kind: ImportKind, records: readonly FileRecord[], map
   if (map?.headerRow !== undefined) {
     const index = records.findIndex(({ line }) => line === map.headerRow);
     if (index >= 0) return { index, isCertain: true };
-    throw fileFault(map.headerRow, 'The map expects the header on this line, which has no row.');
+    throw fileFault(map.headerRow, 'The map expects the header on this line, which is empty.');
   }
   // A first row that consists of exact column names is the header.
   if (first !== undefined && isExact(kind, first.cells)) return { index: 0, isCertain: true };

@@ -323,7 +323,7 @@ test('a service that finds no file of its ledger, but keys of its months, says s
   assert.deepEqual(openService(context, place).notes, []);
   rmSync(place.ledgerFolder, { recursive: true });
   const { ledger, notes } = openService(context, place);
-  const message = 'all files are missing, while keys of its months are left; a new file begins';
+  const message = 'all files are missing, but hashing keys of its months still exist; a new file begins';
   assert.deepEqual(notes, [`access ledger: ${message}`]);
   assert.equal((await ledger.record([reading()])).length, 1);
   assert.equal(notes.length, 1);

@@ -179,7 +179,8 @@ function eraseFrom(
     if (persons.size > 0 && clearFreeSpace(db, nowSeconds, 0) !== undefined)
       throw new StorageError(
         'failed',
-        'Persons were erased after this backup, and the disk has no room to erase them from it. Nothing was restored.',
+        'Persons were erased after this backup, and the disk has no room to erase them from it. ' +
+          'Nothing was restored.',
       );
     return [...persons.values()].flat().sort((a, b) => a - b);
   } finally {

@@ -29,7 +29,7 @@ import {
 import { parseMobile } from '../values/telephone.ts';
 import { parseNamedCode } from '../values/text.ts';
 
-/** Maximum number of similar numbers to show. Among more numbers, a clerk could not find the right one. */
+/** Maximum number of similar national IDs to show. Among more IDs, a clerk could not find the right one. */
 const MOST_SIMILAR_NUMBERS = 5;
 const SHOWN = 50;
 
@@ -84,8 +84,8 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
 }
 
 /**
- * Finds members whose number differs in one digit or in two swapped digits. Returns no members if there are
- * too many similar numbers.
+ * Finds members whose national ID differs from `digits` in one digit or in two swapped digits. Returns no
+ * members if there are too many similar IDs.
  */
 function bySimilarNumber({ stored, registry }: Stores, digits: string): FoundThings {
   const numbers = stored.listHeldNumbers(withOneWrongDigit(digits));

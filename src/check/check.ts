@@ -124,9 +124,9 @@ const BEYOND_FIELDS = EVENT_ENTITIES.map(
   (entity, i) => `WHEN ${i} THEN ${2 ** EVENT_FIELDS[entity].length}`,
 ).join(' ');
 
-/** SQL list of the names of tables, in the order of the event types. */
+/** SQL list of entities with events, by their names in the history, in the order of the event types. */
 const ENTITIES = EVENT_ENTITIES.map((entity) => `'${entity}s'`).join(', ');
-/** Tables whose changes are events of a member, who may have been merged or moved since. */
+/** Entities whose changes appear in events of their member, who may have been merged or moved since. */
 const PARTS = "'production', 'savings'";
 /** SQL condition: the change `c` is recent enough to have an event, but has none. */
 const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIMIT 1), 0)
@@ -135,8 +135,8 @@ const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence L
       AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity))`;
 
 /**
- * SELECT of the newest change over HTTP. Without the `+`, SQLite would use an index by entity, and read all
- * changes.
+ * SELECT of the newest change made over HTTP. Without the `+`, SQLite would use an index by entity, and read
+ * all changes.
  */
 const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES}, ${PARTS})
   ORDER BY id DESC LIMIT 1`;
@@ -203,7 +203,7 @@ function firstDifference(
   }
 }
 
-/** Returns the id of the first row of which the index lacks a word or has a wrong word. */
+/** Returns the id of the first row with a missing or wrong word in the index. */
 function firstWrong(registry: Connection, index: string, condition: string): number | undefined {
   const temporary = openTemporary(EXPECTED, { tempStore: 'FILE' });
   try {
@@ -328,7 +328,7 @@ function checkForm(name: string, db: Connection): Finding[] {
   ];
 }
 
-/** Returns `ok` or a description of the damage. SQLite reports some kinds of damage by an error. */
+/** Returns `ok` or a description of the damage. For some kinds of damage, SQLite throws an error. */
 function checkIntegrity(db: Connection): string {
   try {
     return db.raw.pragma('integrity_check(1)', { simple: true }) as string;

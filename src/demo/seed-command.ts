@@ -110,7 +110,7 @@ interface IssuedDemoKey extends DemoKey {
 
 const DEFAULTS = { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY };
 
-/** One key for each kind of client. A user can reach the rate limit of the last key by hand. */
+/** One key for each kind of client. The rate limit of the last key is low enough to reach by hand. */
 const DEMO_KEYS: readonly DemoKey[] = [
   { name: 'financials', scopes: ['cooperatives:read', 'members:read', 'members:financials'], ...DEFAULTS },
   { name: 'reader', scopes: ['cooperatives:read', 'members:read'], ...DEFAULTS },

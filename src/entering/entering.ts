@@ -133,7 +133,7 @@ const EXISTS = say(
   'This code or number exists already, with other values. Enter another one, or change that row on its page.',
 );
 
-/** Returns the message with the times and amounts of a new row, or with the changed columns. */
+/** Returns the message after an entry: times and amounts of a new row, or names of the changed columns. */
 function messageAfter(visit: Visit, entering: Entering, plan: RowPlan, row: Texts): Message {
   const { kind, heading: what, ownerName } = entering;
   const columns =

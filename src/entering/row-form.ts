@@ -30,7 +30,7 @@ export interface FormRow {
   readonly settled: Texts;
   /** Values of a stored row in the format of import files. */
   readonly stored?: Texts;
-  /** Returns suggested values of columns of free text. */
+  /** Returns suggested values for free-text columns. */
   readonly proposed?: () => { readonly [column: string]: readonly string[] };
 }
 
@@ -38,7 +38,7 @@ const MOBILE_HINT = say('Such as 078… or +250 78…');
 
 type InputOptions = Parameters<typeof input>[0];
 
-/** Replacements for messages of an import that mention files, by the beginnings of the messages. */
+/** Replacements for import messages that mention files, by the beginning of the import message. */
 const REPLACEMENTS: readonly (readonly [beginning: string, message: Message])[] = [
   ['There is no member with the code', say('The cooperative has no member with this code.')],
   ['There is no member with this code', say('The cooperative has no member with this code.')],
@@ -129,7 +129,7 @@ function oneField(
   }
 }
 
-/** Returns errors without a field in the form. */
+/** Returns the messages of faults in columns that have no field in the form. */
 export function otherFaults(visit: Visit, row: FormRow, faults: readonly RowFault[]): string[] {
   const columns = askedColumns(row).map(({ name }) => name);
   return faults

@@ -28,7 +28,7 @@ const exported = <Row>(title: string, properties: ShownProperties<Row>) => ({
   ...shownObject(title, properties),
 });
 
-/** Exported objects by kind. Entries have their member, unlike in other responses of the API. */
+/** Exported objects by kind. Entries include their member, unlike in other responses of the API. */
 export const EXPORTED: {
   readonly [kind in ImportKind]: ReturnType<typeof exported<ExportedRows[kind]>>;
 } = {

@@ -129,7 +129,7 @@ function readRows<Kind extends ImportKind>(
 ): Iterable<ExportedRows[Kind]> {
   const { row, select } = SOURCES[kind];
   const { sql, isOfCooperatives, parameters } = exportedRows(kind, filter);
-  // A single statement searches the index of a cooperative's rows only once.
+  // A single statement without pages, because each page would search the index of a cooperative again.
   if (isOfCooperatives)
     return db.iterate<ExportedRows[Kind]>(`${select} FROM ${sql} ORDER BY ${row}.id`, parameters);
   const read = db.prepareOnce<ExportedRows[Kind]>(
@@ -138,7 +138,7 @@ function readRows<Kind extends ImportKind>(
   return readPages<ExportedRows[Kind]>(ROWS_AT_ONCE, (last) => read({ ...parameters, after: last?.id ?? 0 }));
 }
 
-/** Small, because each page is read only once. */
+/** Size of SQLite's page cache. Small, because an export reads each page only once. */
 const CACHE_KIB = 2 * 1024;
 
 export type ExportSession = ReturnType<typeof openExportSession>;

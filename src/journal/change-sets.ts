@@ -21,7 +21,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 
-/** SQL of the rows of one table that an operation creates or changes. `stageRemoved` is for removed rows. */
+/** SQL for rows of one table that an operation creates or changes. For removed rows, see `stageRemoved`. */
 export interface ChangeSet {
   readonly entity: ChangedEntity;
   /** SQL condition on the row `r` that matches created rows. */

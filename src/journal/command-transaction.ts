@@ -122,8 +122,8 @@ export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: numb
     emptyLog(db, WAIT_MS.command);
     return undefined;
   } catch (error) {
-    // Until the next refresh, lookups compute stale columns, searches wait for names, and `check` reports
-    // both.
+    // Until the next refresh, lookups compute stale columns. Searches first index the missing names. `check`
+    // reports the stale columns and the missing names.
     return isBusy(error) || isDiskFull(error) ? undefined : error;
   }
 }

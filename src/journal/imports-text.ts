@@ -47,7 +47,7 @@ export const formatImports = (imports: readonly DescribedImport[]): string =>
     UNDONE: formatUndone,
   });
 
-/** Formats options that are set, with their values. An option with several entries gets one line for each. */
+/** Formats set options with their values. An option with several entries gets a line per entry. */
 function formatOptions(options: unknown): string[] {
   return Object.entries(options as object).flatMap(([option, value]: [string, unknown]): string[] => {
     const name = option.replaceAll('_', ' ');

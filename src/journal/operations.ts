@@ -26,7 +26,7 @@ export interface ImportRecord {
   readonly isEntered?: true;
 }
 
-/** Numbers of rows of an import. */
+/** Counts of an import's changes. */
 export interface ImportChanges {
   readonly created: number;
   readonly changed: number;

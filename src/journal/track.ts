@@ -187,9 +187,9 @@ export const listOperatedRows = (db: Connection, operation: Operation): Operated
       return rows.map(({ json, ...row }) => ({ ...row, values: JSON.parse(json) }));
     });
 
-// A paid amount is the opening balance plus the recorded payments. Its updates after a change of payments are
-// not part of the operation. They are recorded after the end of the operation, and an undo computes them
-// again.
+// A paid amount is the opening balance plus the recorded payments. If an operation changes payments, the
+// updates of paid amounts are not part of the operation. These updates are recorded after the end of the
+// operation, and an undo computes the paid amounts again.
 
 /**
  * Adds the amounts to the loans, and records the changes. Triggers set the stale flag of the read model.
@@ -209,8 +209,8 @@ export function addPaidAmounts(db: Connection, table: string, by: Recording): vo
 }
 
 /**
- * Adds or subtracts the present total of the operation's payments on each loan in `temp.paid_amounts`. Call
- * this with `-` before the undo, and with `+` after the undo. The table then has the differences.
+ * Adds to `temp.paid_amounts`, or subtracts from it, the present total of the operation's payments by loan.
+ * Call this with `-` before the undo, and with `+` after the undo. The table then has the differences.
  */
 export function stagePaymentTotals(db: Connection, operation: Operation, sign: '-' | '+'): void {
   db.exec('CREATE TEMP TABLE IF NOT EXISTS paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER)');

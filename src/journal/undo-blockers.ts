@@ -90,9 +90,9 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
   const mergedInto = `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason,
       'correction:' || r.correction_id AS actor
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
-  // A former number leads to a number that no membership would have after the undo. The actor is that of the
-  // last change that took the latter number from a membership, or else that of the replacement. The query
-  // reads all former numbers, so it runs only for operations that set numbers.
+  // A former number leads to a current number that no membership would have after the undo. The actor made
+  // the last change that took the current number from a membership, or else the replacement. The query reads
+  // all former numbers, so it runs only for operations that set numbers.
   const renumbered = changedRows(operation, 'members', "c.field = 'identity_card'");
   const gives = (id: string) =>
     `(${id} IN (${renumbered})${created === undefined ? '' : ` OR ${id} ${created}`})`;
@@ -138,7 +138,7 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     CROSS JOIN main.members o ON o.identity_card = q.number
     WHERE r.ended_by = ${operation.id} AND q.actor IS NOT 'correction:${operation.id}'
       AND o.id NOT IN (${changed})`;
-  // The undo would put a redirect back in force, but its person has had a different number since.
+  // The undo would put a redirect back in force, but a later change took the target number from a membership.
   const leadsToNobody = `SELECT 'members' AS kind, c.row_id AS id, 'changed' AS reason, c.actor
     FROM ${replaced} r CROSS JOIN main.changes c
       ON c.entity = 'members' AND c.field = 'identity_card' AND c.old = r.new
@@ -188,7 +188,7 @@ function referring(operation: Operation, parent: OperatedTable, all: readonly Op
   );
 }
 
-/** Returns SELECTs of later rows of owners that the undo would move to another cooperative. */
+/** Returns SELECTs of later rows whose owners the undo would move to another cooperative. */
 function leftBehind(operation: Operation, { table: parent, fields }: OperatedTable): string[] {
   if (!fields.includes('cooperative_id')) return [];
   const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}
@@ -336,7 +336,7 @@ export function findBlockers(
   return { count, blockers };
 }
 
-/** Finds reasons and actors of rows that build on an operation. Limited, because other writers wait. */
+/** Finds the reasons and actors of blockers, up to a limit, because other writers wait meanwhile. */
 export const findActors = (
   db: Connection,
   operation: Operation,

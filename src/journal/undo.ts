@@ -188,7 +188,7 @@ export type UndoResult =
       readonly blockers: readonly UndoBlocker[];
       /** Ids of the operations to undo beforehand, in descending order, including indirect blockers. */
       readonly first: readonly number[];
-      /** Set if no undo removes a blocker: an erasure, or a row that no other import or correction wrote. */
+      /** Set if a blocker cannot be undone: an erasure, or a row that no other import or correction wrote. */
       readonly obstacle: 'erased' | 'other' | null;
     };
 

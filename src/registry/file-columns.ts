@@ -56,7 +56,7 @@ const ownerColumn = (name: string, field: Field, differences: Partial<FileColumn
   ...differences,
 });
 
-// The labels of codes and references do not name an entity, so these two columns have different labels.
+// The labels of these two fields do not name the entity, so the columns have labels of their own.
 const COOPERATIVE = ownerColumn('cooperative_code', COOPERATIVE_FIELDS.code, {
   label: say('Code of the cooperative'),
 });

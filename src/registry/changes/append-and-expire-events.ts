@@ -91,7 +91,8 @@ export function actorOfCode(code: number): Actor {
 }
 
 // The transaction of a change also appends its event. The sequence number of an event is its SQLite rowid.
-// SQLite adds one to the highest rowid, so the newest event is never removed.
+// SQLite assigns the highest rowid plus one, so the newest event is never removed. Otherwise, its number
+// would be reused.
 
 const RETENTION_SECONDS = EVENT_RETENTION_DAYS * 24 * 60 * 60;
 

@@ -254,7 +254,7 @@ const ID_OR_NATIONAL_ID: Parameter = {
 };
 
 /**
- * Route for both a person by national ID and a member by id, because the paths are the same.
+ * Route that finds a person by national ID or a member by id. Both have the same path.
  * @param resource the resource of the other member routes, so that all show a member alike
  */
 export const lookUpRoute = (
@@ -299,7 +299,7 @@ export const lookUpRoute = (
 
 // Many lookups in one request (docs/api.md#many-lookups-at-once)
 
-/** Maximum number of lookups in one request. This many block the event loop for a few milliseconds. */
+/** Maximum number of lookups in one request. As many lookups block the event loop for a few milliseconds. */
 export const MOST_LOOKUPS = 100;
 const EXPECTED_NATIONAL_ID = 'Expected a national ID of exactly 16 digits.';
 

@@ -172,7 +172,7 @@ export function openFinancials(db: Connection, zone: TimeZone) {
       return { entriesCount: sum.count, totalGrams: toExactInteger(sum), lastDeliveryAt: sum.last_at };
     },
 
-    /** Returns `productionOf`, computed from an earlier summary and the deliveries in between. */
+    /** Computes the same summary as `productionOf` from an earlier summary and the deliveries since then. */
     productionSince(
       memberId: number,
       earlier: ProductionSummary & { readonly at: number },

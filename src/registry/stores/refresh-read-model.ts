@@ -14,7 +14,7 @@ import {
   VERSION_LENGTH,
 } from './read-model.ts';
 
-/** Deliveries of this many days before the window are also read, in case the wall clock steps back. */
+/** Days before the window whose deliveries are also read, in case the wall clock steps back. */
 const KNOWN_DAYS = 31;
 /** Members per transaction, which holds the lock for 100 ms, or 350 ms if every column is computed. */
 const BATCH = 5_000;

@@ -188,7 +188,7 @@ export function openRowStore<Stored extends Row, Values extends object>(
   }
 
   /**
-   * Writes the values that a request may change. If no value differs, `updated_at` stays too.
+   * Writes the values that a request may change. If no value differs, nothing is written.
    * @throws RegistryError `not_found`, `invalid`, and errors of `decide`
    */
   function update(

@@ -135,7 +135,7 @@ const SEARCHED_CHANGES = 10_000;
 export const withoutIdentityCards = (value: StagedValue) =>
   typeof value === 'string' ? hideIdentityCards(value) : value;
 
-/** Chooses the first changes of each column as its examples. A new national ID has none. */
+/** Chooses the first changes of each column as its examples. The column of national IDs gets no examples. */
 export function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
   const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
   for (const change of Iterator.from(accepted.listChanges()).take(SEARCHED_CHANGES)) {

@@ -61,7 +61,7 @@ export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   }
 }
 
-/** Unresolves rows with another member's entry. Stages unresolved rows whose member has equal entries. */
+/** Clears references to entries of other members. Stages unresolved rows whose member has equal entries. */
 function stageUnmatched(db: Connection, kind: ImportKind, { owner, values, member }: Entries): void {
   const { table } = TARGETS[kind];
   db.exec(`INSERT INTO staging.entries_of_others (line)

@@ -68,21 +68,24 @@ export function stageNames({ db, kind, columns }: FileScope): void {
     WHERE ${isName('n.name')} AND ${isName('m.full_name')}`);
 }
 
-/** Returns a SELECT of new and changed rows that have another name than the stored member. */
+/** Returns a SELECT of new and changed rows whose name differs from that of the stored member. */
 const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperative_id
   FROM staging.resolved_references p
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
 /**
- * SELECT of cooperatives for which the file has other names than the registry: for at least half, and at
- * least three, of the named members.
+ * SELECT of cooperatives in which the names of at least half, and at least three, of the members named in
+ * the file differ from the stored names.
  */
 const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
 
-/** SQL expression for the other cooperative where most of the differing names have the same member codes. */
+/**
+ * SQL expression for another cooperative, in which most of the differing names belong to members with the
+ * same codes.
+ */
 const NAMED_ELSEWHERE = `(WITH x AS MATERIALIZED (SELECT o.member_code, n.name FROM staging.names n
     CROSS JOIN main.members o ON o.id = n.member_id
     WHERE n.cooperative_id = s.cooperative_id AND n.differs LIMIT ${SAMPLED})
@@ -100,7 +103,7 @@ const otherNamesSql = (kind: LedgerKind): string => `SELECT * FROM (WITH d AS MA
   CROSS JOIN (${differingNames(kind)}) l ON l.cooperative_id = d.cooperative_id)`;
 
 /**
- * Returns a SELECT of rows that have another name than the stored member. Skips the cooperatives of
+ * Returns a SELECT of rows whose name differs from that of the stored member. Skips the cooperatives of
  * `OF_OTHER_NAMES`, which get the warning about the wrong cooperative.
  */
 export const otherNameSql = ({ kind }: FileScope): string | undefined =>
@@ -185,7 +188,7 @@ function storedElsewhere(
   }
 }
 
-/** WITH clause: `sample` has lines spread evenly over the file, `sizes` their number for each cooperative. */
+/** WITH clause: `sample` has lines spread evenly over the file, `sizes` counts them by cooperative. */
 export const WITH_SAMPLE = `WITH
   ends AS (SELECT min(line) AS first, max(line) AS last FROM staging.resolved_references),
   sample AS MATERIALIZED (SELECT DISTINCT (SELECT line FROM staging.resolved_references
@@ -199,7 +202,8 @@ export const IS_HALF_OF_SAMPLE = `2 * count(DISTINCT r.line) >=
   (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`;
 
 /**
- * For each cooperative in the file, finds other cooperatives that have at least half of its sampled rows.
+ * For each cooperative in the file, finds other cooperatives with entries that equal at least half of the
+ * sampled rows.
  */
 function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; other: number }[] {
   return scope.db.rows<{ own: number; other: number }>(

@@ -37,7 +37,7 @@ export function readReplacedNumbers({ db, kind }: FileScope): void {
 }
 
 /**
- * Keeps values that a correction has decided and that differ from the file: the current national ID, and the
+ * Keeps values that a correction has set and that differ from the file: the current national ID, and the
  * code of a member into whom the row's member was merged.
  */
 export function keepCurrentNumbers(scope: FileScope): void {

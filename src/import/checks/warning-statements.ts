@@ -38,9 +38,9 @@ import { removedSql } from './missing-rows.ts';
 import { describeNewer, newerVersionSql } from './newer-version.ts';
 import { TYPED_WARNINGS } from './typed-warnings.ts';
 
-// Signs that a ledger was imported before (docs/import-reference.md#warnings). An imported file has new rows
-// if its members or their entries have changed since. If a ledger comes again in another form, with receipt
-// numbers or without a column, all its rows are new.
+// Signs that a ledger was imported before (docs/import-reference.md#warnings). A file that is imported again
+// has new rows if its members or their entries have changed since. If a ledger comes again in another form,
+// with receipt numbers or without a column, all its rows are new.
 
 const SAME_FILE =
   '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
@@ -95,8 +95,8 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
 
 /**
  * Returns a SELECT of `line, detail` for new rows that are probably stored already, or undefined. In a file
- * whose bytes are new, these are rows that equal a stored entry, if they are at least nine tenths of the
- * file's rows for a cooperative. Entries that other rows of the file match do not count. Skips cooperatives
+ * whose bytes are new, these are rows that equal a stored entry, provided that at least nine tenths of the
+ * rows for their cooperative do. Entries that other rows of the file match do not count. Skips cooperatives
  * for which less than half of the sampled rows equal entries.
  */
 function alreadyStoredSql(scope: FileScope): string | undefined {
@@ -231,8 +231,8 @@ const MOVED = `SELECT DISTINCT e.line,
 export const IDENTITY_COLUMNS = listed(['full_name', 'date_of_birth', 'identity_card']);
 
 /**
- * Returns a SELECT of rows with another name and year of birth than the member of another cooperative with
- * the same national ID. Only rows that are new or change an identity are examined.
+ * Returns a SELECT of rows whose name and year of birth differ from those of a member of another cooperative
+ * with the same national ID. Only rows that are new or change an identity are examined.
  */
 const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
   const born = columns.has('date_of_birth') ? 'r.date_of_birth' : 't.date_of_birth';
@@ -256,7 +256,7 @@ const afterDeath = (instant: string): string => `SELECT r.line, ''
   WHERE m.date_of_death IS NOT NULL AND m.status = 'deceased'
     AND r.${instant} >= unixepoch(m.date_of_death, '+36 hours')`;
 
-/** SELECT of payments on loans of which more than `MOST_TIMES_PAID` times the amount would be paid. */
+/** SELECT of payments on loans whose paid amount would exceed `MOST_TIMES_PAID` times the loan's amount. */
 const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
   CROSS JOIN main.loans l ON l.id = p.loan_id LEFT JOIN staging.paid_amounts a ON a.loan_id = l.id
   WHERE l.paid_amount_minor + coalesce(a.delta, 0) > ${MOST_TIMES_PAID} * l.amount_minor`;

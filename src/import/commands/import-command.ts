@@ -264,7 +264,7 @@ function declareImportTemplate(command: Command, context: CliContext): void {
     .action(
       acting(context, async (run: Run<PrintOptions & { readonly out?: string }>, name: string) => {
         const kind = parseKind(name);
-        // An import of the folder would import the template if its name started with a kind.
+        // An import of the folder would import the template if the file name started with a kind.
         const { out = `template-${kind}.xlsx` } = run.options;
         await assertPlace(out, { storage: run.storage, instead: 'another --out' });
         const workbook = await templateOf(kind, languageFor(run));

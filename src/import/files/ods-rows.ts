@@ -197,8 +197,8 @@ export async function* readDocumentRows(archive: Archive, sheet: DocumentSheet, 
 }
 
 /**
- * Reads the first rows of each sheet. One pass reads all sheets, because a pass for each would take quadratic
- * time. A fault ends the rows of its sheet, and is reported only when that sheet is read.
+ * Reads the first rows of each sheet. One pass reads all sheets, because one pass per sheet would take
+ * quadratic time. A fault ends the rows of its sheet, and is reported only when that sheet is read.
  * @param sheets sheets in the order of the file
  */
 export async function* readFirstDocumentRows(

@@ -41,7 +41,7 @@ export class UnknownSheetError extends Error {
   }
 }
 
-/** Thrown if the operator must choose a sheet, because several share the highest number of known headings. */
+/** Thrown if the operator must choose a sheet, because several sheets have the most known headings. */
 export class SeveralSheets extends UnreadableWorkbook {
   readonly sheets: readonly string[];
 

@@ -250,7 +250,7 @@ export class DeskFiles {
     if (kind !== undefined && choices !== undefined) this.startCheck(file, kind, choices, as);
   }
 
-  /** Confirms the import. If the check has ended or is of another user, checks the file again instead. */
+  /** Confirms the import. If the check has ended or is another user's, checks the file again instead. */
   startImport(file: DeskFile, as: RunAs): void {
     const { check } = file;
     if (check?.isAsking === true && check.user === as.user) check.agree();

@@ -114,7 +114,7 @@ export function atDesk(text: Text): Text | undefined {
   return new Message(replacement.template, Object.fromEntries(values));
 }
 
-/** Returns the access record of changes, which may contain values of any person. */
+/** Returns the access record for a page with changes, which may contain values of any person. */
 export async function showingAll({ desk }: Visit): Promise<Shows> {
   const sequence = sequenceOf(desk.storage);
   const all = { asOfSequence: sequence?.lastSequence ?? 0, cooperativeIds: null };

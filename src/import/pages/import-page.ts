@@ -30,7 +30,7 @@ export const IMPORT: Screen = {
     // One more than the page shows, to know whether there are earlier imports.
     const log = visit.use(openJournal);
     const imports = log.list({ before, limit: PAGE + 1 }).toReversed();
-    // With the members' names, users find the paper from which they typed a row.
+    // The members' names help users to find the paper from which they typed a row.
     const enteredRows = new Map(
       imports
         .filter(({ kind }) => kind === 'row_enter')

@@ -86,7 +86,7 @@ export function chosenTwice(proposal: MapProposal, form: Form): readonly string[
   return [...new Set(chosen.filter((column, i) => chosen.indexOf(column) !== i))];
 }
 
-/** Returns the value with which a form field was last submitted. */
+/** Returns the last submitted value of a form field. */
 type SubmittedValues = (field: string) => string | undefined;
 
 /** Recovers the values of the form fields from the map that `chosenMap` made from them. */

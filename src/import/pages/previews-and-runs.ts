@@ -174,7 +174,7 @@ export class CommandRun {
       if (messages.length >= MOST_TEXTS) return;
       messages.push({ text: unpack(news.text), lines: news.lines ?? [] });
     }
-    // Any other message sets the property that has the name of its key.
+    // Any other message sets the property with the same name as the message's key.
     else Object.assign(this, news);
     if (!('progress' in news)) this.news.push(news);
   }
@@ -250,7 +250,7 @@ export class CommandQueue {
     for (const run of runs.filter(({ isAsking }) => isAsking).slice(0, -MOST_ASKING)) run.letGo();
   }
 
-  /** @param work id of an import for the last run of its undo @returns the last run, by any user */
+  /** @param work for an undo, the id of the import @returns the last run, by any user */
   lastOf(work: Work | number): CommandRun | undefined {
     return this.last.get(work);
   }

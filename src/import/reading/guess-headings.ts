@@ -242,7 +242,7 @@ const areNames = (values: readonly string[]): boolean =>
 
 /** Minimum age of members, in years. */
 const YOUNGEST = 15;
-/** Age that at least a quarter of the members have reached, but hardly any cooperative, in years. */
+/** Age in years. At least a quarter of the members have reached it, but hardly any cooperative has. */
 const OLD = 50;
 
 /** @param isOnly true if the kind has no other column of dates; otherwise the years must fit the column */
@@ -281,7 +281,7 @@ export interface PlacedHeading {
   readonly text: string;
   readonly column: string | null;
   readonly by?: 'name' | 'dictionary' | Guess['by'];
-  /** True if a map can contain the heading: a text that is not data and not folded like another heading. */
+  /** True if a map can contain the heading: it is not data, and no other heading has the same folded form. */
   readonly isNameable: boolean;
 }
 

@@ -103,7 +103,7 @@ const columnsOf = (headings: readonly PlacedHeading[]) =>
     isNameable && by !== 'name' ? [[text, column] as const] : [],
   );
 
-/** Maximum number of distinct cells of a column in the cache, so that equal cells are examined once. */
+/** Maximum number of cached cells of a column. Because of the cache, equal cells are examined only once. */
 const MOST_CACHED = 50_000;
 
 /** Examines every row, because an unknown word may occur only in the last one. */

@@ -51,8 +51,8 @@ import {
 } from './staging-tables.ts';
 import { stagedColumns } from './targets.ts';
 
-// Staging files: private files next to the database. The import removes its file; the next start removes the
-// files of killed imports.
+// Staging files: private files next to the database. An import removes its file when it ends. The files of
+// killed imports are removed at the start of an import or of the service, and by a restore.
 
 const JOURNAL = '-journal';
 /** Age below which an empty staging file may belong to a running import that has not locked the file yet. */
@@ -176,8 +176,8 @@ function readFormerMembers({ db, kind }: FileScope): void {
     CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
     WHERE m.status <> '${ERASED_STATUS}'`);
   if (kind === 'members') {
-    // The code must match too: the person may join this cooperative with the national ID that another
-    // cooperative uses.
+    // The code must match too: a person whom another cooperative registered with this national ID may join
+    // this cooperative.
     const isFormer = `${HAS_FORMER_NUMBER} AND f.member_code = r.member_code`;
     db.exec(`INSERT OR IGNORE INTO staging.replaced_numbers (line, number)
         SELECT r.line, r.identity_card FROM staging.rows r CROSS JOIN ${FOUND} AND ${isFormer};

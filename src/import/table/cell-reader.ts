@@ -32,7 +32,7 @@ import type { Header } from './header.ts';
 export interface FileSurvey {
   /** Evidence by column; undefined before the file is scanned. */
   readonly columns?: ReadonlyMap<string, ColumnSurvey> | undefined;
-  /** Columns of which messages must not show unknown words, which may be names. */
+  /** Columns whose unknown words messages must not show, because the words may be names. */
   readonly hidden: ReadonlySet<string>;
 }
 

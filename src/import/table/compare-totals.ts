@@ -94,8 +94,8 @@ export function createTotalsCheck(kind: ImportKind) {
 }
 
 /**
- * Sums of the rows between two rows of totals, in minor units or grams: `all` of all rows, `counted` with the
- * factor of `FACTORS`. `unread` is the number of cells with an unknown value.
+ * Sums of the rows between two rows of totals, in minor units or grams. `all` is the plain sum, `counted` the
+ * sum with the factor of `FACTORS`, and `unread` the number of cells with an unknown value.
  */
 const emptySection = () => ({ all: 0, counted: 0, unread: 0 });
 
@@ -108,8 +108,8 @@ const joined = (one: Section, other: Section): Section => ({
 });
 
 /**
- * Searches for a stated total among the sums of the rows since each earlier row of totals, and the sum of all
- * earlier rows. Ignores differences of less than a kilogram or franc.
+ * Compares a stated total with the sum of all earlier rows, and with the sums of the rows since each earlier
+ * row of totals. Ignores differences of less than a kilogram or franc.
  * @returns also `last`, the sum of the last section with values, for a message
  */
 function sumsOf(sections: readonly Section[], { fractionDigits }: DecimalKind, stated: number) {

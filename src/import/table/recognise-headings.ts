@@ -123,8 +123,8 @@ export const DICTIONARIES = byKind(
 );
 
 /**
- * Counts the known headings in a row, including headings that the map ignores. The row with the highest score
- * is the header of a file, and selects the sheet of a workbook.
+ * Counts the known headings in a row, including headings that the map ignores. The row with the highest count
+ * is the header of a file, and the sheet with this row is the sheet to read.
  */
 export function scoreHeader(kind: ImportKind, cells: readonly string[], map?: FileLayout): number {
   if (cells.length > MAX_COLUMNS) return 0;

@@ -250,9 +250,14 @@ export const isLedger = (kind: ImportKind): kind is LedgerKind =>
 
 export const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
 
+/** Seconds of 400 years, in entire days. SQLite divides towards zero, so instants before 1970 are moved by it. */
+const AFTER_1970 = 146_097 * DAY_SECONDS;
+
 /** Returns an SQL expression for the first second of the day of an instant. */
-export const dayOf = (instant: string, { offsetSeconds }: TimeZone): string =>
-  `((${instant} + ${offsetSeconds}) / ${DAY_SECONDS} * ${DAY_SECONDS} - ${offsetSeconds})`;
+export function dayOf(instant: string, { offsetSeconds }: TimeZone): string {
+  const moved = offsetSeconds + AFTER_1970;
+  return `((${instant} + ${moved}) / ${DAY_SECONDS} * ${DAY_SECONDS} - ${moved})`;
+}
 
 /** Returns an SQL condition: the instant is on the day that begins with this second. */
 export const isOnDay = (instant: string, day: string): string =>

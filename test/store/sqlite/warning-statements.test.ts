@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import Database from 'better-sqlite3';
 import { WARNING_STATEMENTS } from '../../../src/import/checks/warning-statements.ts';
 import { WARNINGS } from '../../../src/import/import-warnings.ts';
+import { dayOf, UTC } from '../../../src/import/staging/staging-tables.ts';
 import { SUMMED } from '../../../src/import/table/compare-totals.ts';
 import { IMPORT_KINDS } from '../../../src/registry/file-columns.ts';
+import { formatDateTime, KIGALI } from '../../../src/values/date-time.ts';
 
 const REFERENCE = readFileSync(new URL('../../../docs/import-reference.md', import.meta.url), 'utf8');
 const [, SECTION = ''] = /^## Warnings$([\s\S]*?)^## /m.exec(REFERENCE) ?? [];
@@ -43,4 +46,24 @@ test('the reference lists the warnings of each part in the order of the code', (
       Object.keys(WARNINGS).filter((kind) => listed.includes(kind)),
     );
   }
+});
+
+test('the day of an instant begins at or before it, before 1970 too', () => {
+  const db = new Database(':memory:');
+  for (const zone of [KIGALI, UTC])
+    for (const text of [
+      '1850-01-01T00:00:00Z',
+      '1969-06-30T15:00:00Z',
+      '1970-01-01T00:00:00Z',
+      '2026-03-01T23:59:59Z',
+    ]) {
+      const at = Date.parse(text) / 1000;
+      const day = db
+        .prepare(`SELECT ${dayOf(String(at), zone)}`)
+        .pluck()
+        .get() as number;
+      assert.ok(day <= at && at < day + 86_400, text);
+      assert.equal(formatDateTime(day, zone).slice(10, 19), 'T00:00:00');
+    }
+  db.close();
 });

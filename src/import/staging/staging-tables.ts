@@ -250,7 +250,7 @@ export const isLedger = (kind: ImportKind): kind is LedgerKind =>
 
 export const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
 
-/** Seconds of 400 years, in entire days. They keep dividends positive, because SQLite divides towards zero. */
+/** Seconds of 400 years, in entire days, to keep dividends positive: SQLite divides towards zero. */
 const AFTER_1970 = 146_097 * DAY_SECONDS;
 
 /** Returns an SQL expression for the first second of the day of an instant. */

@@ -299,7 +299,7 @@ export const lookUpRoute = (
 
 // Many lookups in one request (docs/api.md#many-lookups-at-once)
 
-/** Maximum number of lookups in one request. As many lookups block the event loop for a few milliseconds. */
+/** Maximum number of lookups in one request. A full request blocks the event loop for a few milliseconds. */
 export const MOST_LOOKUPS = 100;
 const EXPECTED_NATIONAL_ID = 'Expected a national ID of exactly 16 digits.';
 

@@ -23,7 +23,10 @@ export interface KeyUse {
    * `refused`: refused requests of the last day.
    */
   readonly kind: 'admitted' | 'deprecated' | 'refused';
-  /** Deprecated feature, such as `GET /api/v1/things, parameter old`; reason for `refused`; or empty. */
+  /**
+   * For `deprecated`, the feature, such as `GET /api/v1/things, parameter old`. For `refused`, the reason.
+   * Otherwise empty.
+   */
   readonly name: string;
   readonly requests: number;
   /** Epoch seconds of the last request. */

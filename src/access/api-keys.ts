@@ -81,7 +81,7 @@ export interface ApiKeyValues {
   readonly expiresAt: number | null;
 }
 
-/** Values of a key before the operator has chosen any: a key without restrictions and without scopes. */
+/** Default values of a new key, without restrictions and without scopes. */
 export const NEW_KEY: ApiKeyValues = {
   name: '',
   scopes: [],
@@ -134,7 +134,7 @@ export function issueSecret(): { text: string; hash: Uint8Array; prefix: string 
   return { text, hash: hash('sha256', text, 'buffer'), prefix: prefixOf(text) };
 }
 
-/** Returns a hash as hexadecimal text, which takes a quarter of the time of a buffer in lookups. */
+/** Returns the hash as hexadecimal text, because a lookup by bytes would take four times as long. */
 export const hashKeyAsText = (key: string): string => hash('sha256', key, 'hex');
 
 /** True if the text has the format and checksum of a key. Other texts need no lookup in the store. */

@@ -44,14 +44,14 @@ export interface Decision extends KeyUsage {
 /**
  * Decides on the requests of a key by a sliding-window log: the times of admitted requests, in one ring
  * buffer that doubles when full. No window `(t − w, t]` ever contains more admitted requests than its limit,
- * and no request within the limits is refused (docs/api.md#rate-limits). A cursor marks the oldest time of
- * each window. Each cursor passes each time once, so a decision costs O(1) amortised.
+ * and no request within the limits is refused (docs/api.md#rate-limits). Each window has a cursor at its
+ * oldest time. The cursor passes each time once, so a decision costs O(1) amortised.
  *
  * Times are whole milliseconds of a monotonic clock, and must not decrease from call to call.
  */
 export class SlidingWindowLog {
   private times = new Float64Array(16);
-  // Indexes of times, which never decrease. The i-th time is in slot i modulo the length of the ring.
+  // Indexes of times. An index never decreases. The i-th time is in slot i modulo the length of the ring.
   private admitted = 0;
   private hourStart = 0;
   private dayStart = 0;
@@ -117,8 +117,8 @@ export class SlidingWindowLog {
 
   private windowUsage(start: number, limit: number, windowMs: number, nowMs: number): WindowUsage {
     const count = this.admitted - start;
-    // After a limit was lowered, the window may contain more requests than the limit. `remaining` then grows
-    // once the limit-th newest request has left the window.
+    // If the limit was lowered, the window may contain more requests than the limit. In that case,
+    // `remaining` grows once the limit-th newest request has left the window.
     const next = Math.max(start, this.admitted - limit);
     const resetMs = count === 0 ? 0 : this.timeAt(next) + windowMs - nowMs;
     return { limit, windowMs, remaining: Math.max(0, limit - count), resetMs };

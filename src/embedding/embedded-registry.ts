@@ -41,7 +41,7 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** Settings as in docs/operating.md#settings, except for the defaults in the comments. */
+/** Settings of docs/operating.md#settings. The comments describe defaults that differ. */
 export interface RegistryOptions {
   /** Path of the database file. The file of the keys is beside the database. */
   readonly db: string;

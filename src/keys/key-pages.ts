@@ -75,7 +75,7 @@ function toChanges(
   zone: TimeZone,
 ): NewKey {
   const ids = new Map([...codes].map(([id, code]) => [code, id]));
-  // If the creation of a cooperative of the key was undone, the form shows its id, such as `#7`, not a code.
+  // For a cooperative whose creation was undone, the form shows the id, such as `#7`, instead of a code.
   const withoutCode = (text: string) => stored?.cooperatives?.find((id) => text === `#${id}`);
   const cooperatives = listOf(fields.cooperatives)?.map((code) => {
     const id = ids.get(code.toUpperCase()) ?? withoutCode(code);

@@ -155,7 +155,7 @@ function refusalStatuses(route: Route): number[] {
   return [...statuses].sort((a, b) => a - b);
 }
 
-/** Describes the content. For an export, `x-itemSchema` describes a line (OpenAPI 3.2: `itemSchema`). */
+/** Describes response content. For an export, `x-itemSchema` describes a line (OpenAPI 3.2: `itemSchema`). */
 function contentOf(
   components: Components,
   { schema, example = exampleOf(schema), isExport }: SuccessResponse,

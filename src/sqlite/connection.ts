@@ -29,7 +29,7 @@ const LOG_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Returns each pragma, and the value that SQLite must return for it. `busy_timeout` is not included, because
- * it depends on the work. For staging, see import/staging/import-session.ts.
+ * it depends on the work. import/staging/import-session.ts has the pragmas of staging files.
  */
 export function pragmasOf({
   readOnly = false,

@@ -12,13 +12,16 @@ import {
   type Totals,
 } from './declared-totals.ts';
 
-// Row counts of tables. Triggers maintain them like totals (./declared-totals.ts), so that no query scans a
-// table to count rows. From the counts of blocks of ids, lists find the n-th row.
+// Row counts of tables. Triggers maintain the counts, like totals (./declared-totals.ts), so that no query
+// scans a table to count rows. Lists find the n-th row by the counts of blocks of ids.
 
 /** Status of an erased person's rows, which no list shows. The API never shows this status. */
 export const ERASED_STATUS = 'erased';
 
-/** Number of ids in a block. A query of a page skips the rows of at most one small block. */
+/**
+ * Number of ids in a block. The query of a page skips rows in one small block only, or, for the rows of some
+ * cooperatives, in one large block.
+ */
 export const LARGE_BLOCK = 65_536;
 export const SMALL_BLOCK = 512;
 
@@ -109,7 +112,7 @@ export interface CountCheck {
   readonly sql: string;
 }
 
-/** SELECT of a row that one of two SELECTs returns and the other does not. */
+/** SELECT of one row that only one of two SELECTs returns. */
 export const difference = (actual: string, stored: string): string =>
   `SELECT * FROM (SELECT * FROM (${actual}) EXCEPT SELECT * FROM (${stored}))
    UNION ALL SELECT * FROM (SELECT * FROM (${stored}) EXCEPT SELECT * FROM (${actual})) LIMIT 1`;
@@ -123,7 +126,7 @@ export const COUNT_CHECKS: readonly CountCheck[] = COUNTS.map((counts) => ({
   sql: wrongSumSql(counts),
 }));
 
-/** Adds the rows of an incomplete batch to totals and counts, and rows for which no trigger ran. */
+/** Adds to totals and counts the rows of an incomplete batch, and the rows for which no trigger ran. */
 export function addNewRows(db: Connection, table: string): void {
   const first = db.value<number>(`SELECT ${nextSql(table)}`);
   const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);

@@ -37,7 +37,7 @@ export function lockPrivateFile(file: string): Database.Database | undefined {
   }
   const lock = new Database(file, { timeout: 0 });
   try {
-    // In memory, because a journal file would remain after the lock.
+    // Journal in memory, because a journal file would remain after the lock.
     lock.pragma('journal_mode = MEMORY');
     lock.pragma('locking_mode = EXCLUSIVE');
     lock.exec('BEGIN EXCLUSIVE');

@@ -1,6 +1,6 @@
 /**
  * Stores the responses to POST requests with an Idempotency-Key. The transaction that creates the row also
- * stores the response (docs/api.md#repeating-a-request). Responses about an erased person can be found.
+ * stores the response (docs/api.md#repeating-a-request). An erasure finds the responses about the person.
  */
 
 import { RegistryError } from '../values/errors.ts';
@@ -105,15 +105,15 @@ const repeated = (): RegistryError =>
 
 /** Properties by which saved responses are found: the row that the request created, or the content. */
 interface ResponsesWith {
-  /** SELECT of paths of created rows, as `path`, with which the Location ends. */
+  /** SELECT of the paths of created rows, as `path`. The Location of a found response ends with a path. */
   readonly paths: string;
   /** Texts without quotes, such as national IDs, that the body contains. */
   readonly texts: readonly string[];
-  /** Responses without Location whose body has the field, and one of the ids of a SELECT. */
+  /** Responses without Location whose body has `field`, and an id that the SELECT `ids` returns. */
   readonly entries: readonly { readonly field: string; readonly ids: string }[];
 }
 
-/** Returns FROM and WHERE of saved responses, for example of those about a person who is erased. */
+/** Returns the SQL after FROM for saved responses with any of these properties. */
 export function responsesWithSql({ paths, texts, entries }: ResponsesWith): string {
   const containing = texts.map((text) => ` OR instr(body, '${text}') > 0`).join('');
   const ofEntries = entries.map(

@@ -178,7 +178,7 @@ function createEmpty(file: string): void {
   }
 }
 
-/** Creates a file. Opens the file if another process has just created it, or if a symbolic link exists. */
+/** Creates a file. Opens the file if another process has just created it, or if the path is a symlink. */
 function openNew(file: string): number {
   try {
     return openPrivateFile(file);

@@ -1,6 +1,6 @@
 /**
  * Time zone (docs/operating.md#time-zone) and identity of a registry. The zone is stored with the totals,
- * because their months depend on the zone. `renewTotals` writes the zone when it is set or changed.
+ * because their months depend on the zone. `renewTotals` stores the first zone, and each change of the zone.
  */
 
 import { hash } from 'node:crypto';

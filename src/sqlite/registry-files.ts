@@ -66,7 +66,7 @@ export const DATABASE_FILES: readonly DatabaseFile[] = [
 export const STAGING_INFIX = '.importing-';
 /** Part of an export file's name. The file is unlinked as soon as it has been opened. */
 export const SPOOL_INFIX = '.exporting-';
-/** In the name of a folder of replaced files, the part between the database and the time of the restore. */
+/** Part of the name of a folder of replaced files, before the time of the restore. */
 const REPLACED_INFIX = '.replaced-';
 /** Suffixes of SQLite's own files for a database. */
 export const SIDE_SUFFIXES = ['-wal', '-shm', '-journal'] as const;

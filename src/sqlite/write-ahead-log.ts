@@ -23,7 +23,8 @@ export function restartLog({ raw }: Connection): void {
  * @param waitMs lock timeout to set afterwards
  */
 export function emptyLog(db: Connection, waitMs: number): void {
-  // The first checkpoint copies without a lock; the second only truncates the file, or gives up at once.
+  // The first checkpoint copies without a lock. The second checkpoint only truncates the file of the log, or
+  // gives up at once if the lock is taken.
   copyLog(db);
   db.setLockTimeout(0);
   try {

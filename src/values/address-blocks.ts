@@ -14,7 +14,7 @@ export function parseAddress(text: string): Address | undefined {
   return ipaddr.process(text);
 }
 
-/** Public IPv6 addresses. The range excludes IPv4 addresses that are written as IPv6. */
+/** Public IPv6 addresses. Outside this range, ipaddr.js classifies addresses such as 4000::1 as unicast. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**

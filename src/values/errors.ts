@@ -193,6 +193,6 @@ export type Awaitable<T> = T | PromiseLike<T>;
 export const isThenable = <T>(value: Awaitable<T>): value is PromiseLike<T> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 
-/** Passes a value to `work`. If the value is available, this happens in the same event-loop iteration. */
+/** Passes a value to `work`. If the value is already available, `work` runs at once. */
 export const whenReady = <T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> =>
   isThenable(value) ? value.then(work) : work(value);

@@ -220,7 +220,7 @@ export const financials = <Value>(properties: ShownProperties<Value>): ShownProp
     Object.entries(properties).map(([name, property]) => [name, { ...property, groups: ['financials'] }]),
   );
 
-/** Returns the response properties of all fields that are neither named nor hidden. */
+/** Returns the response properties of all fields that are neither hidden nor in `properties`. */
 export const otherFields = <Value>(
   fields: { readonly [property: string]: Field },
   properties: readonly string[],

@@ -5,7 +5,7 @@ import { type Message, say, type Text } from './message.ts';
 
 /**
  * Maximum lengths shared by several fields, in characters (Unicode code points) after trimming
- * (docs/api.md#texts). The declaration of a field contains its maximum length.
+ * (docs/api.md#texts). Other maximum lengths are only in the declarations of their fields.
  */
 export const MAX_LENGTH = {
   code: 32,

@@ -55,7 +55,7 @@ export const taggedCreated = (path: string, { text, tag, subject }: Representati
  */
 export function readTagged(request: Pick<ApiRequest, 'incoming'>, current: Representation): ApiResponse {
   const tags = readTags(request, 'If-None-Match');
-  // A weak tag begins with W/.
+  // Weak comparison, which ignores the W/ of a weak tag.
   const isKnown = tags === '*' || tags?.some((tag) => tag.replace(/^W\//, '') === current.tag) === true;
   return isKnown
     ? { status: 304, body: undefined, headers: { ETag: current.tag }, subject: current.subject }

@@ -174,7 +174,7 @@ export interface BodyDeclaration<Body = unknown> {
   readonly isPatch?: boolean;
   /** For PUT, the PATCH body of the same resource. */
   readonly patch?: BodyDeclaration;
-  /** Never present; carries the type only. */
+  /** Never present at run time; carries the type for the compiler. */
   readonly [BODY]?: Body;
 }
 

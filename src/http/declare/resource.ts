@@ -73,7 +73,7 @@ interface ListedResource<Row> extends Named {
   readonly schema: Schema;
   readonly serialize: Serialize<Row>;
   readonly groups: readonly FieldGroup[];
-  /** Returns the id of the member whom a row shows; undefined if rows show no person. */
+  /** Returns the id of the member whom a row shows. The function is undefined if rows show no person. */
   readonly memberIdOf?: ((row: Row) => number) | undefined;
 }
 
@@ -128,7 +128,7 @@ export function declareResource<Declared extends Fields, Stored>(
   };
 }
 
-/** Returns a function that returns the data subjects of rows; undefined if rows show no person. */
+/** Returns a function from rows to their data subjects, or undefined if rows show no person. */
 export const subjectOfRows = <Row>(memberIdOf: ((row: Row) => number) | undefined) =>
   memberIdOf && ((rows: readonly Row[]) => ({ memberIds: [...new Set(rows.map(memberIdOf))] }));
 
@@ -265,7 +265,7 @@ interface Changing {
 interface Deciding<Stored, Body, Values, Beside extends readonly unknown[]> {
   /**
    * Converts a checked body, from which invalid fields are missing, to values. If there are faults, some
-   * values may be missing; the store then checks only the other values for conflicts.
+   * values may be missing; the store then checks only the present values for conflicts.
    */
   readonly toValues: (
     body: Partial<Body>,

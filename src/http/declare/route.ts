@@ -95,12 +95,13 @@ export interface Creation<Created> {
   /** Composes the response. May run inside the transaction, so the response must depend on this row only. */
   respond(created: Created, request: Pick<ApiRequest, 'params'>): ApiResponse;
   /**
-   * True, or a function of the body that returns true, if a response 201 shows no personal data beyond that
-   * of the request. Such a response is not recorded as an access (docs/ledger.md#recorded-data).
+   * True if a response 201 shows no personal data other than the data in the request; or a function that
+   * decides this for a body. Such a response is not recorded as an access (docs/ledger.md#recorded-data).
    */
   readonly showsOnlyItsRequest?: boolean | ((body: unknown) => boolean) | undefined;
   /**
-   * Returns the data subjects of a saved response that is sent again. Undefined if responses show no person.
+   * Returns the data subjects of a saved response that is sent again. The function is undefined if responses
+   * show no person.
    */
   readonly subjectOf?: ((shown: ShownRow, request: Pick<ApiRequest, 'params'>) => Subject) | undefined;
 }

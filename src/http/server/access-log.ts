@@ -98,7 +98,7 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
       if (level !== 'info') return;
       add(`${JSON.stringify({ time: timeOf(now()), level: 'info', message })}\n`);
     },
-    /** Counts a closed connection, and logs the number of such connections within a second. */
+    /** Counts a closed connection by message. The count is logged within a second. */
     connectionClosed: count,
     flush(): void {
       addCounts();

@@ -32,7 +32,7 @@ interface MiddlewareDependencies {
   readonly limiter: RateLimiter;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
-  /** Called when many keys from an address have been refused, at most once a minute for each address. */
+  /** Called after 401 or 403 for many requests from an address, at most once a minute for each address. */
   readonly noteAddress: (address: string) => void;
 }
 
@@ -71,7 +71,7 @@ function readBearerToken(header: string | undefined): string | ApiResponse {
   return rest.length > 0 ? WITH_SPACES : token;
 }
 
-/** Seconds before a secret ends; responses then have X-Key-Expires (docs/keys.md#change-disable-rotate). */
+/** Last seconds of a secret, when responses have X-Key-Expires (docs/keys.md#change-disable-rotate). */
 const ANNOUNCED_SECONDS = 7 * DAY_SECONDS;
 
 function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middleware {
@@ -117,8 +117,8 @@ function openHashes(scheduler: Scheduler): (token: string) => string {
   };
 }
 
-// Detection of addresses with many refused keys (docs/operating.md#log). Such an address is logged but never
-// refused, because clients with valid keys may share the address.
+// Detection of addresses from which many requests are refused with 401 or 403 (docs/operating.md#log). Such
+// an address is logged but never refused, because clients with valid keys may share the address.
 
 /** Number of refusals within a minute after which the log names an address. */
 export const OFTEN = 100;

@@ -11,7 +11,7 @@ import type { ApiRequest } from '../declare/route.ts';
 
 /** Milliseconds between samples of the event loop. */
 export const SAMPLE_MS = 20;
-/** Milliseconds after which a sample counts as late. */
+/** Milliseconds since the previous sample above which a sample counts as late. */
 const LATE_MS = 50;
 /** Milliseconds without a timely sample after which the service counts as overloaded. */
 const INTERVAL_MS = 500;
@@ -93,7 +93,10 @@ const OVERLOADED = refusal(
   'overloaded',
 );
 
-/** Milliseconds of a hold. Less than Retry-After, so that it never delays a client that obeys the header. */
+/**
+ * Milliseconds for which a refused connection is not read. Less than Retry-After, so that the hold never
+ * delays a client that obeys the header.
+ */
 const HELD_MS = 2_900;
 
 /** Refuses nothing before `start` is called. */

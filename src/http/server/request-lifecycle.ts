@@ -303,7 +303,7 @@ interface DeprecatedFeature {
 
 /** @throws Error for an invalid deprecation, for example with less than six months' notice */
 export function listDeprecated(route: Route): DeprecatedFeature[] {
-  // By name, because responses of several statuses may share a field.
+  // Features by name, because responses of several statuses may share a field.
   const features = new Map<string, DeprecatedFeature>();
   function add(
     part: string,

@@ -140,7 +140,7 @@ function write(
   if (body !== undefined) headers['Content-Type'] = body instanceof BodyParts ? body.type : JSON_TYPE;
   const encoding = text === undefined ? 'utf8' : addLength(headers, text);
   if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
-  // Node then sends `Connection: close`, and `Connection.receive` ignores further requests.
+  // Without keep-alive, Node sends `Connection: close`, and `Connection.receive` ignores further requests.
   if (leavesBodyUnread || (isDraining && !isFollowed)) outgoing.shouldKeepAlive = false;
   outgoing.writeHead(response.status, toList(headers));
   if (incoming.method !== 'HEAD' && body instanceof BodyParts) sendParts(body);

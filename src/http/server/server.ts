@@ -311,7 +311,7 @@ export class Connection {
   /** Exchange whose handling began last. */
   private current: Exchange | undefined;
   private hasBegun = false;
-  /** Request with whose response the connection ends. */
+  /** Request whose response ends the connection. */
   private final: IncomingMessage | undefined;
   private isRefused = false;
   /** Number of requests that wait for earlier responses. */
@@ -507,7 +507,7 @@ async function takeTurn(port: number): Promise<() => Promise<void>> {
       await listening(turn, { path: `\0cooperative-registry:${port}` });
       return () => closed(turn);
     } catch (error) {
-      // If the system forbids such sockets, services do not wait for each other.
+      // If the system forbids sockets with abstract names, services do not wait for each other.
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return async () => {};
       if (left === 0) throw error;
       await sleep(TURN_POLL_MS);

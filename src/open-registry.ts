@@ -120,7 +120,7 @@ function createStore(
   };
 }
 
-/** Caches the stores by the array of a key's cooperatives. A key has the same array until it is changed. */
+/** Caches the stores by the array of a key's cooperatives, which stays the same until the key is changed. */
 function cachedByKey(open: (visible: Visible) => ServedRows): (visible: Visible) => ServedRows {
   const all = open(null);
   const narrowed = new WeakMap<readonly number[], ServedRows>();

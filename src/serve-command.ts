@@ -19,7 +19,7 @@ export function declareServe(command: Command, context: CliContext): void {
 async function serve(run: Run<SettingOptions & { readonly create?: true }>): Promise<void> {
   const { config, clock, err, options } = run;
   const isNew = !run.storage.exists();
-  // An empty registry must not be created because a path is mistyped or a disk is not mounted.
+  // A mistyped path or an unmounted disk must not lead to a new, empty registry.
   if (isNew && options.create !== true) throw noRegistryHere(run.storage);
   const registry = composeRegistry({ config, clock, writeLog: logWriter(run) });
   if (isNew) tell(run, newRegistryNote(registry.storage));

@@ -6,12 +6,12 @@ import { DATABASE_FILES, keysFileOf } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/storage-error.ts';
 
 /**
- * True if a process has the file of keys open. A running service always has the file open, a backup while it
- * copies the databases, and any other command only for an instant.
+ * True if a process has the file of keys open. A running service always has the file open; a backup, only
+ * while it copies the databases; any other command, only for an instant.
  */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
-/** Delay before each check, so that a process that was about to open a file has opened it. */
+/** Delay before each check, in which a process that is about to open a file can open it. */
 const LOOK_AGAIN_MS = 200;
 
 /**

@@ -39,9 +39,9 @@ export type PrunedBackups = ReturnType<typeof pruneDatedBackups>;
  * the newest backup.
  * @param keep number of backups to keep, at least 1
  * @param yes skips the check that the newest backup has not shrunk
- * @param written name of the backup that was just written, and counts as the newest
+ * @param written name of the backup that was just written, which counts as the newest
  * @returns the number of backups that are left, and the names of the removed backups
- * @throws StorageError `failed` when the newest backup has fewer than half the members of the previous one
+ * @throws StorageError `failed` when the newest backup has fewer than half the members of the previous backup
  */
 export function pruneDatedBackups(parent: string, keep: number, yes: boolean, written?: string) {
   const all = listDatedBackups(parent);

@@ -175,7 +175,10 @@ const diskFull = (target: string, cause?: unknown) =>
     cause,
   });
 
-/** Requires `RESERVED_BYTES` more, because a registry on the same disk refuses writes when less is free. */
+/**
+ * Requires room for the backup and `RESERVED_BYTES`. A registry on the same disk refuses writes when less
+ * than `RESERVED_BYTES` is free.
+ */
 function assertRoom(bytes: number, target: string, free: () => number): void {
   if (free() < bytes + RESERVED_BYTES) throw diskFull(target);
 }

@@ -53,7 +53,7 @@ const NO_SESSION: Notice = [
   say('A session ends with “Leave”, and after 30 minutes without a request. Saved changes are kept.'),
   ...COME_BACK,
 ];
-/** Response to a form after the end of the session. Scripts block such a form (assets/idle.js). */
+/** Response to a form that was sent after the end of the session, which scripts prevent (assets/idle.js). */
 const NOT_SAVED: Notice = [
   say('Your session has ended'),
   say('The form that you just sent was not saved. Keep this page, and open the desk again in this browser.'),
@@ -154,7 +154,7 @@ const sendPage = (
 ): void =>
   send(response, status, toDocument(page), { 'Content-Type': 'text/html; charset=utf-8', ...headers });
 
-/** Redirects the browser after a form, to a GET. */
+/** Redirects the browser to a GET after a form. */
 const goTo = (response: ServerResponse, path: string, headers: OutgoingHttpHeaders = {}): void =>
   send(response, 303, '', { Location: path, ...headers });
 
@@ -280,7 +280,7 @@ export interface DeskServerOptions extends DeskDependencies {
   readonly report: (line: string) => void;
   /** Secret with which a second `registry desk` of the same user gets a link. */
   readonly secret: string;
-  /** Number before the first number in addresses; random by default. */
+  /** Number after which the numbers in addresses start; random by default. */
   readonly numbersBefore?: number;
 }
 

@@ -60,7 +60,7 @@ export const filterAction =
     const query = new URLSearchParams();
     const text = form.get('text');
     if (text !== '') query.set('search', String(visit.session.searches.of(text)));
-    // A name of a district is free text, which might contain a national ID.
+    // District names are free text, which might contain a national ID.
     for (const name of ['sort', ...names]) {
       const value = form.get(name);
       if (value !== '' && !mayContainIdentityCard(value)) query.set(name, value);

@@ -75,7 +75,7 @@ export interface DeskDependencies {
   readonly screens: readonly Screen[];
   /** Undefined if the access ledger is off. */
   readonly ledger?: AccessLedger | undefined;
-  /** `DeskFiles` of the room `import`: uploads and long tasks. A frame must not import that type. */
+  /** `DeskFiles` of the room `import`: uploads and long tasks. The desk is a frame and must not import it. */
   readonly files: object;
 }
 

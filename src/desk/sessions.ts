@@ -68,7 +68,7 @@ class Secrets<T> {
     return this.stored.filter(({ endsAtMs }) => endsAtMs <= now).sort((a, b) => b.endsAtMs - a.endsAtMs);
   }
 
-  /** Removes secrets that can no longer be resumed. @returns the current milliseconds */
+  /** Removes secrets that can no longer be resumed. @returns the time in milliseconds */
   private removeExpired(): number {
     const now = this.passedMs();
     this.stored = this.stored.filter(({ endsAtMs }) => endsAtMs + this.resumableMs > now);
@@ -85,7 +85,8 @@ export const isSameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(digestOf(one), digestOf(other));
 
 /**
- * Limit of the random number before the first number in addresses, so high that desks rarely share numbers.
+ * Limit of the random number after which the numbers in addresses start. The limit is so high that two desks
+ * rarely use the same number.
  */
 const FARTHEST_NUMBER = 1_000_000_000;
 
@@ -96,9 +97,7 @@ export class Sessions {
   private lastPerson: number;
   private lastSearch: number;
 
-  /**
-   * @param before number before the first number in addresses; random, so that desks rarely share numbers
-   */
+  /** @param before number after which the numbers in addresses start */
   constructor(clock: Clock, before = randomInt(FARTHEST_NUMBER)) {
     this.passedMs = countMs(clock);
     this.lastPerson = before;

@@ -12,7 +12,7 @@ import { type Issue, STALE_COUNTED, type StatusFacts } from './registry-status.t
 /** Two hours more than a day, because a daily backup may take longer than the previous backup. */
 const OLDEST_BACKUP_SECONDS = 26 * 3_600;
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
-/** A recorded time that is further in the future shows that the clock is or was wrong. */
+/** A recorded time more than this far in the future shows that the clock is or was wrong. */
 const AHEAD_SECONDS = 60;
 /** Minimum number of refused requests in a day that makes a key an issue. */
 const REFUSED_OFTEN = 100;

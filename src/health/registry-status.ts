@@ -139,7 +139,7 @@ function readReadModel(db: Connection, { version }: ReadModelFormat) {
     stale: db.count(stale, { most: STALE_COUNTED }),
     /**
      * True if a read model in a sample is from a release with other rules. The sample detects any contiguous
-     * percent of the members, but may miss single members.
+     * run of 1 % of the members, but may miss single members.
      */
     hasOtherRules: [atEnd('ASC'), atEnd('DESC'), between].some(isFound),
     /** Number of members that are not in the index of names yet. */

@@ -39,7 +39,7 @@ export interface LedgerChains {
   /** Parts in the order of their files. */
   readonly parts: readonly ChainPart[];
   readonly unreadable: UnreadableFile[];
-  /** Names of missing files: a later file names each as its predecessor, and retention did not remove it. */
+  /** Names of missing files that a later file names as its predecessor and that retention did not remove. */
   readonly missing: readonly string[];
   readonly removals: { readonly entries: number; readonly atMs: number | null };
 }

@@ -267,7 +267,7 @@ function verifyAll(run: Run): void {
   const { entries, chains, faults } = openLedgerReader(run.storage.pathForOpening()).verify();
   recordNobody(run);
   const isEmpty = chains.length + faults.length === 0;
-  // Throws if the registry is unusable, because it may have had a ledger, which is not empty but lost.
+  // Throws if the registry is unusable, because its ledger may then be lost rather than empty.
   if (isEmpty) sequenceOf(run.storage);
   const counts = { entries, chains: chains.length };
   const lines = [

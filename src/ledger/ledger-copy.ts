@@ -64,7 +64,7 @@ export async function copyLedger(databaseFile: string, folder: string, signal?: 
     } catch (error) {
       if (isFull(error) || signal?.aborted === true) throw error;
       faults.push(`${file.name}: it cannot be read: ${(error as Error).message.replace(/\.?$/, '.')}`);
-      // Parts of a file that SQLite cannot read may still be recoverable with other tools.
+      // If SQLite cannot read a file, other tools may still recover some of its entries.
       if (typeof (await copyReadable(file.path, target)) !== 'string') names.push(inBackup(file));
     }
   }

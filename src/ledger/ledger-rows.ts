@@ -62,7 +62,7 @@ export interface LedgerPart
   readonly offset: number;
 }
 
-/** @throws StorageError if the file has no such row */
+/** @throws StorageError if the file has no row in `ledger_part` */
 export function readPartRow(db: Connection): PartRow {
   const row = findPartRow(db);
   if (row === undefined)
@@ -92,7 +92,7 @@ export function insertPartRow(db: Connection, row: PartRow): void {
   );
 }
 
-/** Difference between the row ids of two chains in a file of 1.0.0. No chain has that many entries. */
+/** Distance between the first row ids of two chains in a file of 1.0.0. No chain has that many entries. */
 const OLD_CHAIN_SIZE = 2 ** 40;
 
 /** @throws StorageError when the file cannot be read, or is not a ledger file */
@@ -205,8 +205,8 @@ export function endOf(
 }
 
 /**
- * True if the part has a batch that ends with this sequence and has this hash. All earlier entries of the
- * chain are then equal too.
+ * True if the part has a batch that ends with this sequence and has this hash. If another part has the same
+ * batch, all earlier entries of both chains are equal too.
  */
 export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, hash: string): boolean {
   const row = lastBefore(db, offset, offset + last + 1);

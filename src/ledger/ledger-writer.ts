@@ -377,7 +377,8 @@ export class LedgerWriter {
 const newChain = () => ({ origin: newOrigin(), first: 1, previousHash: NO_HASH });
 
 /**
- * The first digit is a letter, because messages hide texts that consist of decimal digits, like national IDs.
+ * Returns a random origin. Its first digit is a letter, because messages hide texts that consist of decimal
+ * digits, like national IDs.
  */
 const newOrigin = (): string =>
   `${'abcdef'[randomInt(6)]}${randomBytes(ORIGIN_BYTES).toString('hex').slice(1)}`;

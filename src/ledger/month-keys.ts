@@ -48,7 +48,7 @@ export const takeMonthKey = (keysFile: string, month: string): string =>
 export const readMonthKeys = (keysFile: string): ReadonlyMap<string, HashPerson> =>
   new Map(readIntact(keysFile).map(({ id, secret }) => [id, createPersonHash(secret)]));
 
-/** Reads the intact keys. Returns no keys for a file from before the ledger, which lacks the table. */
+/** Reads the intact keys. A file from a release without the ledger lacks the table, and has no keys. */
 function readIntact(keysFile: string): MonthKey[] {
   if (!existsSync(keysFile)) return [];
   return withDatabase(keysFile, { readOnly: true, waitMs: WAIT_MS.command }, (db) =>

@@ -12,7 +12,7 @@ import type { PersonTraces } from './person-traces.ts';
 
 /**
  * Relation of an entry to the person.
- * `number`: the person's national ID was requested or shown. `member`: a member who is the person was shown.
+ * `number`: the person's national ID was requested or shown. `member`: one of the person's members was shown.
  * `everybody`: all persons of a cooperative were shown, possibly including this person.
  */
 type HowRead = 'number' | 'member' | 'everybody';

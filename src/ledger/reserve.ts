@@ -102,7 +102,8 @@ function grow(db: Connection): void {
 }
 
 /**
- * Adds a row and writes its pages to disk. If that fails, the row stays, so that nothing else uses the pages.
+ * Adds a row, and writes its pages to disk. If the pages cannot be written, the row stays, so that no other
+ * row uses the pages.
  */
 function addPages(db: Connection, id: number, bytes: number): void {
   write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [id, bytes]));

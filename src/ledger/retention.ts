@@ -52,8 +52,8 @@ export function findOldFiles(
   const removable: string[] = [];
   const waiting: string[] = [];
   const lastMs = files.map(lastMsOf);
-  // If the clock was ahead, the last time of a file is in the future. A file is older than all later files.
-  // So the earliest last time of the file and of all later files counts instead.
+  // If the clock was ahead, the last time in a file is in the future. The earliest last time in the file and
+  // all later files then counts instead, because a file is older than all later files.
   const ages = lastMs.map((ms, i) => (ms <= nowMs ? ms : Math.min(...lastMs.slice(i))));
   for (const [i, { name, month }] of files.slice(0, -1).entries()) {
     if ((ages[i] as number) >= beforeMs) break;

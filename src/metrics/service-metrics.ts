@@ -110,7 +110,7 @@ function formatMetrics(metrics: Metrics): string {
 type Labels = readonly string[];
 type LabelledValues = readonly (readonly [Labels, number | Distribution | undefined])[];
 
-/** @param values pairs: values of the labels in the declared order, and the value of the metric for these */
+/** @param values pairs: the values of the labels, in the declared order, and the value of the metric */
 export function formatMetric(
   name: string,
   { type, help, labels, bounds }: Declaration,

@@ -227,7 +227,7 @@ interface CorrectionCommand {
   readonly description: string;
   /** Required values by name: flags (`<argument>` or `--option <x>`) and help text. */
   readonly asks: { readonly [name: string]: readonly [flags: string, help: string] };
-  /** Optional values, and agreements of the operator, in the form of `asks`. */
+  /** Optional values, and statements to which the operator agrees, in the form of `asks`. */
   readonly mayAsk?: CorrectionCommand['asks'];
   /** True if no confirmation is needed, because no data is lost. */
   readonly isHarmless?: true;

@@ -50,7 +50,7 @@ export const acceptContradictions = (
 /** Fields that are compared, or that determine which memberships belong together. */
 const COMPARED = "'identity_card', 'full_name', 'gender', 'date_of_birth', 'mobile'";
 
-/** Returns a function that finds the valid acceptance of all these memberships. */
+/** Returns a function that finds the id of the acceptance that is valid for all the given memberships. */
 function openAccepted(db: Connection): (ids: readonly number[]) => number | undefined {
   const acceptances = db
     .rows<{ id: number; lastChange: number; options: string }>(

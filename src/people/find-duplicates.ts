@@ -74,9 +74,9 @@ const readDismissed = (db: Connection): ReadonlyMap<string, number> =>
       .map(({ id, one, other }) => [personPair(one, other), id]),
   );
 
-// National IDs that are one slip apart: one digit differs, or two adjacent digits are swapped. The code below
-// leaves out three adjacent places, at each of eight positions, and compares the remaining places. Every slip
-// is within the three places of some position.
+// National IDs that are one slip apart: one digit differs, or two adjacent digits are swapped. Eight
+// comparisons each leave out three adjacent places, and compare the rest. Every slip is within the three
+// places that one of the comparisons leaves out.
 
 const DIGITS = 16;
 /** Odd multiplier with irregular bits, for hashing. */
@@ -135,7 +135,7 @@ function findNearNumbers(db: Connection, visit: (one: number, other: number) => 
   }
 }
 
-/** Groups members whose numbers are equal outside three places. A few groups also have other numbers. */
+/** Groups members whose numbers are equal outside three places. Equal hashes may add other members. */
 function groupByRest(digits: Uint8Array, first: number): Iterable<readonly number[]> {
   // A 32-bit hash of the remaining places is enough, because a later check compares the digits.
   const rests = new Int32Array(digits.length / DIGITS);

@@ -156,7 +156,7 @@ const isTypoOf = (one: string, other: string): boolean =>
 
 /** Members who may be one person, registered under two national IDs. */
 export interface LikelyDuplicate extends Likeness {
-  /** Member to merge into `into`: the inactive member, or else the one with fewer entries, or the newer. */
+  /** Member to merge into `into`: the inactive one, else the one with fewer entries, else the newer one. */
   readonly from: FoundMember;
   readonly into: FoundMember;
 }

@@ -8,7 +8,7 @@ import { type Message, say } from '../values/message.ts';
 export const systemCodeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined;
 
-/** Returns the name of the operating-system user. In a container, a user id may have no name. */
+/** Returns the name of the operating-system user; `uid 1000` if the id has no name, as in some containers. */
 export function systemUser(): string {
   try {
     return userInfo().username;

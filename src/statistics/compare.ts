@@ -47,7 +47,10 @@ export function compareAll(
   });
 }
 
-/** @param today `YYYY-MM-DD`. Deliveries of either year are summed from January to the month of this day. */
+/**
+ * @param today `YYYY-MM-DD`. For its year and for the year before, deliveries are summed from January to its
+ * month.
+ */
 function figuresOf(cooperatives: number, { members, production, loans, savings }: Statistics, today: string) {
   const [year, month] = [Number(today.slice(0, 4)), today.slice(5, 7)];
   const joinedIn = (joining: number) => BigInt(members.byJoiningYear[joining] ?? 0);

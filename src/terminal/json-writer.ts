@@ -41,7 +41,7 @@ export function createJsonWriter(out: (text: string) => Awaitable<void>) {
       return members(item);
     };
     try {
-      // A list may have millions of items, so this waits only if the reader is slower.
+      // A list may have millions of items, so the loop waits only if the reader is slower.
       if (Symbol.iterator in items)
         for (const item of items) {
           const waiting = writeItem(item);

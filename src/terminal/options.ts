@@ -64,7 +64,7 @@ export function readNumber(text: string): string {
   throw new CommandError(EXIT.usage, 'Expected national IDs of exactly 16 digits.');
 }
 
-/** An option of commander. Its types lack this property: the attributes of conflicting options. */
+/** An option with a property that commander's types lack: the attributes of conflicting options. */
 type Conflicting = Option & { readonly conflictsWith?: readonly string[] };
 
 /**

@@ -235,7 +235,7 @@ export class WebhookStore {
     this.statements.insertSkip.run(id, sequence);
   }
 
-  /** Lets the service retry a failing message at once, also if a 410 response has disabled the endpoint. */
+  /** Lets the service retry a failing message at once, even if a 410 response has disabled the endpoint. */
   resume(id: number): void {
     this.statements.resume.run(id);
   }

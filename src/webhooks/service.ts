@@ -128,7 +128,7 @@ class WebhookService {
       return outcome === undefined ? [] : [{ delivery, outcome }];
     });
     if (results.length === 0) {
-      // If results could not be stored before, their endpoints have been removed since.
+      // Any results that could not be stored before belonged to endpoints that have since been removed.
       this.isStuck = false;
       return;
     }

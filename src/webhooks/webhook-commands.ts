@@ -366,7 +366,10 @@ async function getMessage(
   throw refused(`There is no event ${sequence} for this endpoint.`);
 }
 
-/** Sends a message, stores and prints the attempt. A success lets the service retry a failing message. */
+/**
+ * Sends a message, then stores and prints the attempt. After a success, the service retries a failing message
+ * at once, unless the endpoint is disabled.
+ */
 async function send(
   run: Run,
   store: WebhookStore,

@@ -25,7 +25,7 @@ import { type AgreedOptions, type Correction, type Day, runCorrection } from './
 
 interface Values {
   readonly number: string;
-  /** National ID of a person, whom the user names by the number or by a membership. */
+  /** National ID of a person. The user may give a membership of the person instead. */
   readonly holder: string;
   readonly member: number;
   readonly optionalMember: number | undefined;

@@ -50,7 +50,10 @@ const MESSAGES = {
   savings: say('A transaction of the other cooperative has this reference.'),
 } as const satisfies { readonly [entity in OwnedEntity]: Collision['message'] };
 
-/** Finds rows of the staged members that collide with rows of the cooperative. Any pairs are staged first. */
+/**
+ * Finds rows of the staged members that collide with rows of the cooperative. If the members are also to be
+ * merged, the caller must already have staged the pairs.
+ */
 export function findCollisions(db: Connection, cooperativeId: number): Collision[] {
   const ofMembers = db
     .rows<{ id: number; other: number; row: string; isSame: 0 | 1 }>(

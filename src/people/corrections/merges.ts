@@ -185,8 +185,8 @@ const planPair = (db: Connection, pair: MemberPair) => ({
 });
 
 /**
- * Merges two members of one cooperative. The number of `from` then leads to the number of `into`, unless the
- * number of `from` is also that of other memberships.
+ * Merges two members of one cooperative. The number of `from` then leads to the number of `into`, unless
+ * other memberships also have the number of `from`.
  */
 function mergeInside(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan {
   const pair = { from: from.id, into: into.id };

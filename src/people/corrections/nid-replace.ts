@@ -78,8 +78,8 @@ interface NewNumber {
  * Replaces the number `old` with `current`, in every membership of the person or only in `memberId`. The
  * number `old` still finds the person. If another person has or had `current`, the operator has to agree.
  * `samePerson`: the two people become one person. Memberships in the same cooperative are merged.
- * `releases`: another person loses the former number `current`. If `current` is not a former number, `old` no
- * longer finds the person.
+ * `releases`: if `current` is a former number of another person, that person loses the number. Otherwise,
+ * `old` no longer finds the person.
  */
 export function replaceNumber(
   { db, format }: OperationScope,
@@ -116,7 +116,7 @@ function readReplacement(
   },
 ) {
   const { old, current, memberId, samePerson } = replacement;
-  // A former number also lacks a redirect if its replacement was later changed over HTTP.
+  // A number without a redirect is not a former number, or its replacement was later changed over HTTP.
   const leadsTo = redirectOf<string>(db, REPLACED_NUMBERS, current) ?? old;
   const isFormer = leadsTo !== old;
   const otherHolders = old === current ? [] : holdersOf(db, isFormer ? leadsTo : current);
@@ -188,7 +188,8 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
     return same === undefined ? [] : [{ from: id, into: same.id }];
   });
   stagePairs(db, pairs);
-  // With --release, a former number is taken from its holder. In all other cases, the old number is released.
+  // `--release` takes `current` from the other person whose former number it is. Without such a person,
+  // `--release` releases `old`.
   const isTaken = isFormer && !isJoined;
   const ids = holders.map(({ id }) => `SELECT ${id}`).join(' UNION ALL ');
   const compared = otherHolders.length === 0 ? undefined : compare(replacement);

@@ -226,7 +226,7 @@ function readMembership({ memberships }: StoredPerson, id: string): number {
   return numberOf(membership.member, 'id');
 }
 
-/** @param text `CODE/MEMBERCODE`; without `CODE/`, the cooperative of the membership to merge is meant */
+/** @param text `CODE/MEMBERCODE`; `CODE/` defaults to the cooperative of the membership to merge */
 function readOtherMember(visit: Visit, text: string, { memberships }: StoredPerson, fromId: string): number {
   const from = memberships.find(({ member }) => textOf(member, 'id') === fromId)?.member;
   const isAlone = from !== undefined && !text.includes('/');

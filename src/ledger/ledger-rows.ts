@@ -151,7 +151,7 @@ export function readParts(db: Connection): LedgerPart[] {
 
 export interface RemovedRow {
   readonly name: string;
-  /** Number of entries in the removed file, plus the numbers in the removal records of that file. */
+  /** Number of entries in the removed file, and in files removed before it that its own records count. */
   readonly entries: number;
   readonly removed_at: number;
 }

@@ -89,7 +89,7 @@ export class Statement<Params extends unknown[], Row> {
 }
 
 // Transactions of a connection. Writes over HTTP share one transaction (group-commit.ts). The work is
-// synchronous: during an await, another request's write would become part of the same transaction.
+// synchronous: during an await, another request's write would run inside it, and be undone with it.
 
 export class Transactions {
   private readonly raw: Database.Database;

@@ -47,7 +47,7 @@ const UNITS: ReadonlyMap<DecimalKind, string> = new Map([
 const SPACE = '[ \u00a0\u202f]?';
 const STARTS_AND_ENDS_WITH_DIGIT = /^[0-9](?:.*[0-9])?$/s;
 
-/** Returns a parser from numbers, with optional thousands separators and unit, to minor units. */
+/** Returns a parser of numbers to minor units. A number may have thousands separators and a unit. */
 export const readDecimal = (kind: DecimalKind): ReadDecimal => {
   const read = readNumber(kind);
   const unit = UNITS.get(kind);

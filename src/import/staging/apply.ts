@@ -47,7 +47,7 @@ export const TRIGGER_GROUPS: readonly TriggerGroup[] = [
   },
 ];
 
-/** SQL condition on the rows of `sqlite_schema` that are triggers: the trigger runs on insert. */
+/** SQL condition, for a trigger's row of `sqlite_schema`, that the trigger runs on insert. */
 export const IS_ON_INSERT = "sql GLOB '* INSERT ON *'";
 
 /** @throws Error for a trigger in no group, because a large import would skip its work */

@@ -21,7 +21,7 @@ type AddedColumn = typeof FAULTS_COLUMN | typeof FILE_COLUMN | typeof REPEATS_CO
 export const addedHeading = (column: AddedColumn, labels: Language | undefined): string =>
   labels === undefined ? column : inLanguage(ADDED_LABELS[column], labels);
 
-/** Returns all headings that a column added by rejects may have. */
+/** Returns all possible headings of a column that files of rejects add. */
 export const addedHeadingsOf = (column: AddedColumn): readonly string[] => [
   ...new Set([undefined, ...LANGUAGES].map((language) => addedHeading(column, language))),
 ];

@@ -89,7 +89,7 @@ export function openCorrections(storage: Storage, waitMs?: number) {
 }
 
 export interface PreparedCorrection {
-  /** National IDs and members that the correction names, and thus all persons whom it shows. */
+  /** National IDs and members that the correction names. It shows no other persons. */
   readonly names: Required<Pick<Subject, 'identityCards' | 'memberIds'>>;
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }

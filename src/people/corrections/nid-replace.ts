@@ -70,7 +70,7 @@ interface Holder extends Described {
 interface NewNumber {
   readonly old: string;
   readonly current: string;
-  /** Membership that gets the new number. Other memberships keep the old number. Undefined for all. */
+  /** Membership that gets the new number; undefined if all get it. Other memberships keep the old number. */
   readonly memberId?: number | undefined;
 }
 
@@ -116,7 +116,8 @@ function readReplacement(
   },
 ) {
   const { old, current, memberId, samePerson } = replacement;
-  // A number without a redirect is not a former number, or its replacement was later changed over HTTP.
+  // A number may lack a redirect for two reasons: it is not a former number, or its replacement was later
+  // changed over HTTP.
   const leadsTo = redirectOf<string>(db, REPLACED_NUMBERS, current) ?? old;
   const isFormer = leadsTo !== old;
   const otherHolders = old === current ? [] : holdersOf(db, isFormer ? leadsTo : current);

@@ -50,7 +50,7 @@ function erasedValue({ property, erasure }: NamedField<MemberField>): string | u
   return erasure === 'replace' ? REPLACEMENTS[property as Replaced] : `'${erasure.becomes}'`;
 }
 
-/** SQL of the values of an erased member, by column. Totals need the unchanged values of other columns. */
+/** SQL of the values of an erased member, by column. Columns not listed keep their values, for the totals. */
 export const ERASED_VALUES: { readonly [column: string]: string } = Object.fromEntries(
   listFields<MemberField>(MEMBER_FIELDS).flatMap((field) => {
     const value = erasedValue(field);

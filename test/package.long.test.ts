@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
@@ -97,11 +97,11 @@ async function runDocumentedProgram(project: string): Promise<void> {
   const [, nid = ''] =
     /^[A-Z-]+,([0-9]{16}),.*,active,/m.exec(readFileSync(join(ROOT, 'data/seed/members.csv'), 'utf8')) ?? [];
   const port = await freePort();
-  // The demo data is at the default place.
-  cpSync(join(project, 'data'), project, { recursive: true });
-  const [, shell = ''] = /```sh\n(npx cooperative-registry keys create [^\n]*)/.exec(document) ?? [];
-  const issued = await run('sh', ['-c', shell.replace(/^npx /, 'node_modules/.bin/')], { cwd: project, env });
-  const { key: KEY } = JSON.parse(issued.stdout) as { key: string };
+  const [, shell = ''] = /```sh\n((?:npx cooperative-registry [^\n]*\n)+)```/.exec(document) ?? [];
+  const commands = shell.replaceAll(/^npx /gm, 'node_modules/.bin/');
+  const issued = await run('sh', ['-ec', commands], { cwd: project, env });
+  // The last command prints the key as JSON, after the text of `seed`.
+  const { key: KEY } = JSON.parse(issued.stdout.slice(issued.stdout.indexOf('\n{') + 1)) as { key: string };
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'app.mts', nid], {
     cwd: project,
     env: { ...env, PORT: String(port), KEY },

@@ -125,7 +125,7 @@ async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answ
   if (isNew && plan.changes.changed > 0)
     return { ...again({ message: EXISTS, existing: plan, members }), status: 409 };
   const isOther = expected !== '' && expected !== plan.fingerprint;
-  return { body: planPage(visit, entering, texts, row, plan, isOther), shows };
+  return { body: planPage(visit, entering, { texts, row }, plan, isOther), shows };
 }
 
 const NOTHING_NEW = say('This is stored already: nothing would change.');
@@ -214,8 +214,7 @@ function linksTo(visit: Visit, members: readonly FoundMember[]): Html[] {
 function planPage(
   visit: Visit,
   entering: Entering,
-  texts: Texts,
-  row: Texts,
+  { texts, row }: { readonly texts: Texts; readonly row: Texts },
   plan: RowPlan,
   isOther: boolean,
 ): Html {

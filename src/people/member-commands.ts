@@ -7,8 +7,8 @@ import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../journal/named
 import { ENTRY_KINDS, type EntryKind, type EntrySelection } from '../registry/entries.ts';
 import { formatStored } from '../registry/file-columns.ts';
 import type { Search } from '../registry/name-search.ts';
-import { openStoredData } from '../registry/stored/stored-data.ts';
-import type { StoredMembership, StoredRow } from '../registry/stored/stored-data-types.ts';
+import { openStoredData, ROW_LISTS } from '../registry/stored/stored-data.ts';
+import type { StoredRow } from '../registry/stored/stored-data-types.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
 import { formatFields, formatRows, formatTable } from '../terminal/output.ts';
@@ -18,7 +18,6 @@ import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { FieldError } from '../values/errors.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
-import { type Message, say } from '../values/message.ts';
 import { MOST_FOUND, parseSearch } from '../values/search-words-and-typos.ts';
 import {
   addCorrectionOptions,
@@ -26,19 +25,6 @@ import {
   correct,
   declareCorrections,
 } from './correction-command.ts';
-
-/** The lists of rows of a membership: name in JSON, heading, and rows. */
-export const ROW_LISTS: readonly (readonly [
-  name: string,
-  heading: Message,
-  rows: (membership: StoredMembership) => readonly StoredRow[],
-])[] = [
-  ['deliveries', say('Deliveries'), ({ deliveries }) => deliveries],
-  ['loans', say('Loans'), ({ loans }) => loans],
-  ['payments', say('Payments'), ({ payments }) => payments],
-  ['savings_accounts', say('Savings accounts'), ({ savingsAccounts }) => savingsAccounts],
-  ['savings_transactions', say('Savings transactions'), ({ savingsTransactions }) => savingsTransactions],
-];
 
 export const describeRow = (row: StoredRow, zone: TimeZone): { [field: string]: string | null } =>
   Object.fromEntries(Object.entries(row).map(([field, value]) => [field, formatStored(field, value, zone)]));

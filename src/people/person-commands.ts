@@ -14,6 +14,7 @@ import {
   tellUnreadable,
 } from '../ledger/person-accesses.ts';
 import { openPersonTraces } from '../ledger/person-traces.ts';
+import { ROW_LISTS } from '../registry/stored/stored-data.ts';
 import type { StoredMembership, StoredPerson } from '../registry/stored/stored-data-types.ts';
 import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
 import { readNumber } from '../terminal/options.ts';
@@ -25,7 +26,7 @@ import type { TimeZone } from '../values/date-time.ts';
 import { FIELD_GROUPS } from '../values/declared-fields.ts';
 import { say, type Text } from '../values/message.ts';
 import { declareCorrections } from './correction-command.ts';
-import { describeRow, formatStoredRows, ROW_LISTS } from './member-commands.ts';
+import { describeRow, formatStoredRows } from './member-commands.ts';
 
 /** Maximum number of accesses to show. `ledger person` lists all accesses. */
 const SHOWN_ACCESSES = 10;

@@ -1,11 +1,11 @@
 /** Files given to the desk: read by a chosen map, checked, imported and undone (docs/desk.md#import). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AccessRecord } from '../../src/access/access-ledger.ts';
 import { formatDate, KIGALI } from '../../src/values/date-time.ts';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
 import { fill, give, openedDesk, SAMPLES_MS, settled, submit } from '../support/desk-import.ts';
 import { member, members, nid, startedPlace } from '../support/importing.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 
 test('a warning is looked at before the file is imported', async (context) => {
   const { databaseFile, load, value } = await startedPlace(context);
@@ -49,15 +49,7 @@ test('of a file with bad rows the good ones come in, and the others are download
 
 test('what a user uploaded is shown to another user with a record of the access', async (context) => {
   const { databaseFile } = await startedPlace(context);
-  const recorded: string[] = [];
-  const ledger = {
-    record: async (accesses: readonly AccessRecord[]) => {
-      for (const { reader, route } of accesses) recorded.push(`${JSON.stringify(reader)} ${route}`);
-      return [];
-    },
-    isRecording: () => true,
-    close: async () => {},
-  };
+  const ledger = memoryLedger();
   const desk = await testDesk(context, databaseFile, { ledger });
   desk.clock.advance(SAMPLES_MS - desk.clock.now());
   const browser = await desk.enter('First');
@@ -67,9 +59,13 @@ test('what a user uploaded is shown to another user with a record of the access'
   await submit(browser, path, 'check');
   await browser.get(`${path}/rejects`);
   await another.get(`${path}/rejects`);
+  const reader = { user: 'Second' };
   assert.deepEqual(
-    recorded.filter((record) => record.includes('/import')),
-    ['{"user":"Second"} desk /import/:file', '{"user":"Second"} desk /import/:file/rejects'],
+    ledger.readings.map((access) => [access.reader, access.route]),
+    [
+      [reader, 'desk /import/:file'],
+      [reader, 'desk /import/:file/rejects'],
+    ],
   );
 });
 

@@ -99,20 +99,8 @@ function choicesOfColumns(): string {
 }
 
 /** Figures that follow from others, or that size hardly changes; all are in bench/results/country.json. */
-const LEFT_OUT = new RegExp(
-  [
-    ' rate \\(',
-    'other files',
-    'page in the middle',
-    ', again ',
-    '^statistics ',
-    '^merge ',
-    '^size of a',
-    '^start ',
-  ]
-    .concat('memory after', 'additional memory')
-    .join('|'),
-);
+const LEFT_OUT =
+  / rate \(|other files|the middle|, again |^(?:statistics|merge|start) |^size of a|memory after|additional/;
 
 /** What `make country` has measured, each size beside 200,000 members. */
 function sizesMeasured(): string {

@@ -9,6 +9,7 @@ import { CREATED } from '../../registry/changes/record-changes.ts';
 import { CHANGED_ENTITIES } from '../../registry/changes/tables.ts';
 import { nameOfPerson, personPath } from '../../registry/pages/find-visited.ts';
 import { changeLink, enterLink, nameOf, textOf, writeStored } from '../../registry/pages/stored-values.ts';
+import { ROW_LISTS } from '../../registry/stored/stored-data.ts';
 import type {
   StoredChange,
   StoredMembership,
@@ -18,7 +19,6 @@ import type {
 import type { Actor } from '../../sqlite/entity-store.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
-import { ROW_LISTS } from '../member-commands.ts';
 import { CORRECTING, correctionForms } from './correction-pages.ts';
 import { deliveries, entryActions, loans, savings } from './entry-pages.ts';
 import { memberValues } from './member-values.ts';

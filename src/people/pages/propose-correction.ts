@@ -141,7 +141,7 @@ export function withSubject({ fields, subject }: Shows, added: Subject): Shows {
   ];
   const identityCards = union(subject.identityCards, added.identityCards);
   const memberIds = union(subject.memberIds, added.memberIds);
-  return { fields, subject: { ...(identityCards.length > 0 && { identityCards }), memberIds } };
+  return { fields, subject: { ...subject, ...(identityCards.length > 0 && { identityCards }), memberIds } };
 }
 
 function refusal(visit: Visit, { heading, back, shows }: Proposal, refused: CorrectionRefused): Page {

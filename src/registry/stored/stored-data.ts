@@ -5,6 +5,7 @@ import { ERASED_STATUS } from '../../sqlite/counts.ts';
 import { openDatabase } from '../../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../../sqlite/schemas.ts';
 import type { Storage } from '../../sqlite/storage.ts';
+import { type Message, say } from '../../values/message.ts';
 import { labelSql, openOrigins, SHOWN_CHANGE } from '../changes/labels.ts';
 import { CREATED, userOf } from '../changes/record-changes.ts';
 import {
@@ -40,6 +41,19 @@ export const FOUND_MEMBER =
 /** SELECT of the national ID of a member, or of the member into which it was merged. */
 const CURRENT_NUMBER = `SELECT identity_card AS number FROM main.members
   WHERE id = coalesce((${redirectSql(MERGED_MEMBERS, '@id')}), @id) AND status <> '${ERASED_STATUS}'`;
+
+/** The lists of rows of a membership: name in JSON, heading, and rows. */
+export const ROW_LISTS: readonly (readonly [
+  name: string,
+  heading: Message,
+  rows: (membership: StoredMembership) => readonly StoredRow[],
+])[] = [
+  ['deliveries', say('Deliveries'), ({ deliveries }) => deliveries],
+  ['loans', say('Loans'), ({ loans }) => loans],
+  ['payments', say('Payments'), ({ payments }) => payments],
+  ['savings_accounts', say('Savings accounts'), ({ savingsAccounts }) => savingsAccounts],
+  ['savings_transactions', say('Savings transactions'), ({ savingsTransactions }) => savingsTransactions],
+];
 
 // All data of a person: every column of every row, and its changes
 

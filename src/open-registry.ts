@@ -13,8 +13,8 @@ import { type IdempotentWrites, openIdempotentWrites } from './sqlite/idempotent
 import { openDatabase } from './sqlite/open-database.ts';
 import { RESERVED_BYTES, readFreeBytes } from './sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from './sqlite/schemas.ts';
+import { StorageError } from './sqlite/sqlite-errors.ts';
 import type { Storage } from './sqlite/storage.ts';
-import { StorageError } from './sqlite/storage-error.ts';
 import { renewTotalsUnlessBusy } from './sqlite/stored-totals.ts';
 
 /** Stores of rows and of their changes. */

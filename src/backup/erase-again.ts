@@ -25,8 +25,8 @@ import type { Connection } from '../sqlite/connection.ts';
 import { copyPrivately, syncPath } from '../sqlite/durable-files.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { erasuresFileOf } from '../sqlite/registry-files.ts';
+import { StorageError } from '../sqlite/sqlite-errors.ts';
 import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
 import { statOf } from '../terminal/places.ts';
 import type { RestoringFolder } from './restoring-folder.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listAllFiles } from '../ledger/ledger-files.ts';
 import { isLocked } from '../sqlite/file-use.ts';
 import { DATABASE_FILES, keysFileOf } from '../sqlite/registry-files.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { StorageError } from '../sqlite/sqlite-errors.ts';
 
 /**
  * True if a process has the file of keys open. A running service always has the file open; a backup, only

@@ -9,8 +9,8 @@ import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
 import { deniedMessage } from '../runtime/process.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { DATABASE_FILES } from '../sqlite/registry-files.ts';
+import { StorageError } from '../sqlite/sqlite-errors.ts';
 import type { SequencePosition } from '../sqlite/storage.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
 /** Version of the format. Increase it if older releases would misread a backup. */

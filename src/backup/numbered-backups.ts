@@ -9,8 +9,8 @@ import { quoted, typedCommand } from '../runtime/typed-command.ts';
 import { syncPath, writePrivateFile } from '../sqlite/durable-files.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { backupsFileOf } from '../sqlite/registry-files.ts';
+import { StorageError } from '../sqlite/sqlite-errors.ts';
 import type { Storage } from '../sqlite/storage.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
 import { MANIFEST_NAME, type Manifest, readManifest } from './manifest.ts';
 import { type CheckedBackup, checkBackup } from './verify-backup.ts';
 import {

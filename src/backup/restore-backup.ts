@@ -29,8 +29,8 @@ import {
   withSideFiles,
 } from '../sqlite/registry-files.ts';
 import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
+import { StorageError } from '../sqlite/sqlite-errors.ts';
 import type { Storage } from '../sqlite/storage.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
 import { KIGALI } from '../values/date-time.ts';
 import { eraseAgain, findErasures } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';

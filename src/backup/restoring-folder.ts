@@ -15,7 +15,7 @@ import {
   restoringFolderOf,
   withSideFiles,
 } from '../sqlite/registry-files.ts';
-import { StorageError, unusable } from '../sqlite/storage-error.ts';
+import { StorageError, unusable } from '../sqlite/sqlite-errors.ts';
 
 /** File that the running restore has locked. */
 const LOCK = '.lock';

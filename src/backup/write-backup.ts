@@ -12,7 +12,7 @@ import { isRunning } from '../sqlite/file-use.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { StorageError } from '../sqlite/sqlite-errors.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
 import { type Inspection, inspectDatabase } from './verify-backup.ts';
 

@@ -9,7 +9,7 @@ import { type Config, ConfigError, type LogLevel, readConfig, type SettingName }
 import { faultOfRuntime } from '../runtime/node-version.ts';
 import type { Clock } from '../runtime/scheduler.ts';
 import { timeZoneOf } from '../sqlite/registry-facts.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { StorageError } from '../sqlite/sqlite-errors.ts';
 import { shownName } from '../values/errors.ts';
 import { openRequests, type Request } from './in-process-request.ts';
 

@@ -10,9 +10,8 @@ import { whenReady } from '../values/errors.ts';
 import { array, EXAMPLE_MOMENT, integer, object, string } from '../values/schema.ts';
 import { quote, serializeArray } from '../values/serializer.ts';
 import { BLANK } from '../values/text.ts';
-import { type EventStore, parseTypes } from './event-store.ts';
+import { type EventStore, MAX_WAIT_SECONDS, parseTypes } from './event-store.ts';
 import { EVENT, type FeedPage, type FeedRequest, serializeEvent } from './feed.ts';
-import { MAX_WAIT_SECONDS } from './waiting-followers.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;

@@ -5,8 +5,13 @@
 import type { Command } from 'commander';
 import { assertUnused } from '../backup/in-use.ts';
 import { indexNames } from '../registry/stores/name-index.ts';
-import { createReadModelFormat, formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
-import { letOthersWrite, refreshOutOfDate } from '../registry/stores/refresh-read-model.ts';
+import {
+  createReadModelFormat,
+  formatOf,
+  letOthersWrite,
+  type ReadModelFormat,
+  refreshOutOfDate,
+} from '../registry/stores/read-model.ts';
 import { nowSeconds } from '../runtime/scheduler.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';
 import { withDatabase } from '../sqlite/open-database.ts';

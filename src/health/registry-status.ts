@@ -8,8 +8,7 @@ import { readRunningImports, readSize } from '../import/staging/import-session.t
 import { findOperation } from '../journal/operations.ts';
 import { findLostKeys, readLedgerStatus } from '../ledger/open-ledger.ts';
 import { IS_STALE } from '../registry/changes/tables.ts';
-import { formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
-import { IS_OUT_OF_DATE } from '../registry/stores/refresh-read-model.ts';
+import { formatOf, IS_OUT_OF_DATE, type ReadModelFormat } from '../registry/stores/read-model.ts';
 import type { Config } from '../runtime/config.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
 import type { Connection } from '../sqlite/connection.ts';

@@ -1,5 +1,5 @@
 /**
- * Warnings about an imported file. They come from `WARNING_STATEMENTS` (checks/warning-statements.ts),
+ * Warnings about an imported file. They come from `WARNING_STATEMENTS` (checks/find-warnings.ts),
  * `warnOfPeopleElsewhere` (checks/ledger-of-another-cooperative.ts) and table/compare-totals.ts.
  */
 import type { Text } from '../values/message.ts';

@@ -6,7 +6,7 @@ import { FOUND_MEMBER } from '../registry/stored/stored-data.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
-import type { NamedMember } from './correction-kinds.ts';
+import type { NamedMember } from './operations.ts';
 
 /** Reads code and name of a member. The row of the member must exist. */
 export const nameMember = (db: Connection, { id, fate }: Pick<NamedMember, 'id' | 'fate'>): NamedMember =>

@@ -1,8 +1,12 @@
 /** The transaction of a command: connection, lock, dry run, and the steps after the commit. */
 import { createHash } from 'node:crypto';
 import { indexNames } from '../registry/stores/name-index.ts';
-import { formatOf, type ReadModelFormat } from '../registry/stores/read-model.ts';
-import { letOthersWrite, refreshStale } from '../registry/stores/refresh-read-model.ts';
+import {
+  formatOf,
+  letOthersWrite,
+  type ReadModelFormat,
+  refreshStale,
+} from '../registry/stores/read-model.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';

@@ -24,8 +24,7 @@ import {
   removedIds,
   stageRemoved,
 } from './change-sets.ts';
-import type { ChangedRows } from './correction-kinds.ts';
-import { createdRows, type IdRange, type Operation } from './operations.ts';
+import { type ChangedRows, createdRows, type IdRange, type Operation } from './operations.ts';
 
 /** SELECTs of the ids of rows that the work may change or remove. */
 export type Touched = { readonly [entity in ChangedEntity]?: string };

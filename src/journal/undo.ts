@@ -17,8 +17,13 @@ import {
 } from './change-sets.ts';
 import { listedChangesSql } from './change-texts.ts';
 import { openOperations, perform } from './command-transaction.ts';
-import type { CorrectionOptions } from './correction-kinds.ts';
-import { findOperation, listOperations, type Operation, type StagedChange } from './operations.ts';
+import {
+  type CorrectionOptions,
+  findOperation,
+  listOperations,
+  type Operation,
+  type StagedChange,
+} from './operations.ts';
 import {
   addPaidAmounts,
   listOperatedRows,

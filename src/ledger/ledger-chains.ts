@@ -5,7 +5,7 @@
 
 import { lstatSync } from 'node:fs';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { StorageError } from '../sqlite/sqlite-errors.ts';
 import type { LedgerBatch } from './ledger-entries.ts';
 import { type LedgerFile, listAllFiles } from './ledger-files.ts';
 import {

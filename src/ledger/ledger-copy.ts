@@ -11,8 +11,7 @@ import { copyPrivately, type FileHash, syncPath } from '../sqlite/durable-files.
 import { withDatabase } from '../sqlite/open-database.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { SIDE_SUFFIXES, sizeOf, withSideFiles } from '../sqlite/registry-files.ts';
-import { faultOf, isDiskFull } from '../sqlite/sqlite-errors.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { faultOf, isDiskFull, StorageError } from '../sqlite/sqlite-errors.ts';
 import { leaveLogMode } from '../sqlite/write-ahead-log.ts';
 import { hashBatch } from './ledger-entries.ts';
 import {

@@ -20,7 +20,7 @@ import { lockPrivateFile } from '../sqlite/file-use.ts';
 import { hasTables, withDatabase } from '../sqlite/open-database.ts';
 import { ledgerFolderOf, oldLedgerFileOf } from '../sqlite/registry-files.ts';
 import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';
-import { StorageError, unusable } from '../sqlite/storage-error.ts';
+import { StorageError, unusable } from '../sqlite/sqlite-errors.ts';
 import { insertPartRow, type PartRow } from './ledger-rows.ts';
 
 export interface LedgerFile {

@@ -1,8 +1,7 @@
 /** Reads the entries of the access ledger, and verifies its files. */
 
 import { keysFileOf } from '../sqlite/registry-files.ts';
-import { faultOf } from '../sqlite/sqlite-errors.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { faultOf, StorageError } from '../sqlite/sqlite-errors.ts';
 import { type LedgerChains, type Pass, readChains, readPart, type UnreadableFile } from './ledger-chains.ts';
 import type { HashPerson, LedgerBatch, LedgerEntry } from './ledger-entries.ts';
 import { listAllFiles } from './ledger-files.ts';

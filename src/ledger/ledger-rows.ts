@@ -6,8 +6,7 @@
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase, readVersion } from '../sqlite/open-database.ts';
 import { LEDGER_SCHEMA, OLD_LEDGER_ID } from '../sqlite/schemas.ts';
-import { faultOf } from '../sqlite/sqlite-errors.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { faultOf, StorageError } from '../sqlite/sqlite-errors.ts';
 
 /** A row of `ledger_batches`. */
 interface BatchRow {

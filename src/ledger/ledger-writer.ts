@@ -18,8 +18,7 @@ import {
   withSideFiles,
 } from '../sqlite/registry-files.ts';
 import { LEDGER_SCHEMA } from '../sqlite/schemas.ts';
-import { faultOf, isBusy, isDiskFull, isFailedWrite } from '../sqlite/sqlite-errors.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { faultOf, isBusy, isDiskFull, isFailedWrite, StorageError } from '../sqlite/sqlite-errors.ts';
 import { removeLog, restartLog } from '../sqlite/write-ahead-log.ts';
 import {
   type HashPerson,

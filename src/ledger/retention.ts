@@ -8,7 +8,7 @@ import { rmSync } from 'node:fs';
 import type { Connection } from '../sqlite/connection.ts';
 import { syncPath } from '../sqlite/durable-files.ts';
 import { keysFileOf, ledgerFolderOf, withSideFiles } from '../sqlite/registry-files.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
+import { StorageError } from '../sqlite/sqlite-errors.ts';
 import { type LedgerFile, listLedgerFiles } from './ledger-files.ts';
 import { type FileContent, readLedgerFile } from './ledger-rows.ts';
 import { destroyMonthKeys, type MonthKey } from './month-keys.ts';

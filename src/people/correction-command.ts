@@ -2,8 +2,8 @@
 
 import { type Command, Option } from 'commander';
 import type { Subject } from '../access/access-ledger.ts';
-import type { NamedMember } from '../journal/correction-kinds.ts';
 import { findMemberId, MEMBER_HELP, withMember } from '../journal/named-member.ts';
+import type { NamedMember } from '../journal/operations.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import type { StoredRow } from '../registry/stored/stored-data-types.ts';
 import { typedCommand } from '../runtime/typed-command.ts';

@@ -1,7 +1,7 @@
 /** Results of corrections, and their text for people. */
 
 import { countEntities, ENTITY_NAMES } from '../journal/change-texts.ts';
-import type { ChangedRows, NamedMember } from '../journal/correction-kinds.ts';
+import type { ChangedRows, NamedMember } from '../journal/operations.ts';
 import { CHANGED_ENTITIES, type ChangedEntity } from '../registry/changes/tables.ts';
 import { hideIdentityCards, mayContainIdentityCard } from '../values/identity-card.ts';
 import { asMessage, Message, mapTexts, say, type Text } from '../values/message.ts';

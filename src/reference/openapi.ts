@@ -1,8 +1,8 @@
 /** Generates the OpenAPI 3.1 description from the declarations of routes. */
 
 import { SCOPES } from '../access/api-keys.ts';
-import { PAGE_PARAMETERS } from '../http/declare/list-response.ts';
 import { type BodyDeclaration, type BodyField, mediaTypesOf } from '../http/declare/request-body.ts';
+import { PAGE_PARAMETERS } from '../http/declare/resource.ts';
 import { JsonText, ok } from '../http/declare/response.ts';
 import {
   fullPath,

@@ -7,7 +7,7 @@ import { visibleCooperatives } from '../access/api-keys.ts';
 import type { ListedMember, MemberSearch } from '../registry/members.ts';
 import type { Search } from '../registry/name-search.ts';
 import type { NamedMember } from '../registry/stored/stored-data-types.ts';
-import { LISTED_MEMBERS, openFewMembers } from '../registry/stores/member-filters.ts';
+import { LISTED_MEMBERS, openFewMembers } from '../registry/stores/member-store.ts';
 import {
   FIRST_UNINDEXED,
   hitsSql,
@@ -18,7 +18,7 @@ import {
   openNewNames,
   orNothing,
 } from '../registry/stores/name-index.ts';
-import { letOthersWrite } from '../registry/stores/refresh-read-model.ts';
+import { letOthersWrite } from '../registry/stores/read-model.ts';
 import { LISTED_ROW, type ListedRow, toListedMember } from '../registry/stores/rows.ts';
 import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';

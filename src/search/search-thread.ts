@@ -2,7 +2,7 @@
 
 import type { MemberSearch } from '../registry/members.ts';
 import { indexLeftNames } from '../registry/stores/name-index.ts';
-import { letOthersWrite } from '../registry/stores/refresh-read-model.ts';
+import { letOthersWrite } from '../registry/stores/read-model.ts';
 import { serveTasks } from '../runtime/task-thread.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase } from '../sqlite/open-database.ts';

@@ -9,7 +9,7 @@ import { type Connection, WAIT_MS } from './connection.ts';
 import { createPrivateFile, syncPath } from './durable-files.ts';
 import { openDatabase, readVersion } from './open-database.ts';
 import { DATABASE_FILES, type DatabaseFile } from './registry-files.ts';
-import { StorageError } from './storage-error.ts';
+import { StorageError } from './sqlite-errors.ts';
 import { leaveLogMode } from './write-ahead-log.ts';
 
 export interface Snapshot {

@@ -5,8 +5,7 @@ import Database from 'better-sqlite3';
 import { isOlder } from '../runtime/node-version.ts';
 import { createFolder, openPrivateFile } from '../runtime/process.ts';
 import { Connection, type ConnectionSettings, pragmasOf, WAIT_MS } from './connection.ts';
-import { isBusy, toStorageError } from './sqlite-errors.ts';
-import { StorageError, unusable } from './storage-error.ts';
+import { isBusy, StorageError, toStorageError, unusable } from './sqlite-errors.ts';
 
 // Migration to the newest schema. The missing migrations run in order, in one transaction.
 

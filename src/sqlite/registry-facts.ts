@@ -10,7 +10,7 @@ import { parseTimeZone, type TimeZone } from '../values/date-time.ts';
 import type { Connection } from './connection.ts';
 import { RULES_VERSION, TOTALS_VERSION } from './declared-totals.ts';
 import { withDatabase } from './open-database.ts';
-import { StorageError } from './storage-error.ts';
+import { StorageError } from './sqlite-errors.ts';
 
 /** @returns the suffix of the zone; undefined before the first write to the registry */
 const readTimeZone = (db: Connection): string | undefined =>

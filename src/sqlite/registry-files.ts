@@ -6,7 +6,7 @@ import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Schema } from './open-database.ts';
 import { ERASURES_SCHEMA, KEYS_SCHEMA, REGISTRY_SCHEMA, WEBHOOKS_SCHEMA } from './schemas.ts';
-import { unusable } from './storage-error.ts';
+import { unusable } from './sqlite-errors.ts';
 
 const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
 

@@ -21,7 +21,7 @@ import {
   sizeOf,
 } from './registry-files.ts';
 import { REGISTRY_SCHEMA } from './schemas.ts';
-import { StorageError } from './storage-error.ts';
+import { StorageError } from './sqlite-errors.ts';
 
 // Protection against creating a registry by accident (docs/trouble.md#when-a-file-cannot-be-used)
 

@@ -5,8 +5,8 @@
 
 import type { Command } from 'commander';
 import { accessByUser, type Subject } from '../access/access-ledger.ts';
+import { StorageError } from '../sqlite/sqlite-errors.ts';
 import { sequenceOf } from '../sqlite/storage.ts';
-import { StorageError } from '../sqlite/storage-error.ts';
 import { FIELD_GROUPS, type FieldGroup } from '../values/declared-fields.ts';
 import { type CliContext, type CommandAccess, CommandError, EXIT } from './context.ts';
 import type { Run } from './run.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { createJsonWriter } from '../../src/terminal/json-writer.ts';
+import { createJsonWriter } from '../../src/terminal/output.ts';
 
 const LONG = 100_000;
 

@@ -12,8 +12,7 @@ import { declareBodies, parseBody } from '../../src/http/declare/request-body.ts
 import { ok } from '../../src/http/declare/response.ts';
 import { fullPath, type Route, SHOWS_NO_ROWS } from '../../src/http/declare/route.ts';
 import { createAccessLog } from '../../src/http/server/access-log.ts';
-import { createMiddleware } from '../../src/http/server/middleware.ts';
-import { openOverloadGuard } from '../../src/http/server/refuse-overload.ts';
+import { createMiddleware, openOverloadGuard } from '../../src/http/server/middleware.ts';
 import { announceDeprecated, createHandler } from '../../src/http/server/request-lifecycle.ts';
 import { createSender } from '../../src/http/server/send.ts';
 import { describeApi } from '../../src/reference/openapi.ts';

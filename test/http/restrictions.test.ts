@@ -1,7 +1,7 @@
 /** Where a key may be used from (docs/keys.md#create). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clientAddress, matchesHost, requestDomain } from '../../src/http/server/key-allowlists.ts';
+import { clientAddress, matchesHost, requestDomain } from '../../src/http/server/middleware.ts';
 import { type AddressBlocks, parseAddress, parseAddressBlocks } from '../../src/values/address-blocks.ts';
 import { FieldError } from '../../src/values/errors.ts';
 import { startApp } from '../support/app.ts';

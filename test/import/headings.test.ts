@@ -1,11 +1,16 @@
 /** Headings as cooperatives write them (docs/import-reference.md#headings). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BRACKETS, HEADINGS } from '../../src/import/reading/dictionary-headings.ts';
 import type { FileLayout } from '../../src/import/reading/file-layout.ts';
 import { foldHeading, foldPhrase } from '../../src/import/reading/fold-and-misspellings.ts';
 import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
-import { headingsOf, recogniseHeadings, scoreHeader } from '../../src/import/table/recognise-headings.ts';
+import {
+  BRACKETS,
+  HEADINGS,
+  headingsOf,
+  recogniseHeadings,
+  scoreHeader,
+} from '../../src/import/table/recognise-headings.ts';
 import { FILE_COLUMNS, IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';
 import { inLanguage, LANGUAGES } from '../../src/values/language.ts';
 

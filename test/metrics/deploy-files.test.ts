@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';
+import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/service-metrics.ts';
 
 const NAMES = Object.keys(DECLARATIONS) as MetricName[];
 const read = (name: string) => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');

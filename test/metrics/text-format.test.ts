@@ -1,8 +1,7 @@
 /** The text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DECLARATIONS } from '../../src/metrics/declarations.ts';
-import { formatMetric, Histogram } from '../../src/metrics/service-metrics.ts';
+import { DECLARATIONS, formatMetric, Histogram } from '../../src/metrics/service-metrics.ts';
 
 test('help and values of labels are escaped, each as the format says', () => {
   const declaration = { type: 'counter', help: 'a "b" \\ c\nd', labels: ['x', 'y'], bounds: [] } as const;

@@ -1,6 +1,6 @@
 /** Corrections beside a service that runs, as a command makes them. */
 import assert from 'node:assert/strict';
-import type { CorrectionOptions } from '../../src/journal/correction-kinds.ts';
+import type { CorrectionOptions } from '../../src/journal/operations.ts';
 import type { CorrectionResult } from '../../src/people/correction-result.ts';
 import { type CorrectionStore, openCorrections } from '../../src/people/corrections/correction-store.ts';
 import { nowSeconds } from '../../src/runtime/scheduler.ts';

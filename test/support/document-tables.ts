@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { comparison, listMissing, readResults } from '../../bench/country/figures.ts';
 import { REFUSALS, SCOPE_MEANINGS } from '../../src/access/api-keys.ts';
 import { describeColumns, IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
-import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';
+import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/service-metrics.ts';
 import { createProgram } from '../../src/program.ts';
 import { IMPORT_KINDS } from '../../src/registry/file-columns.ts';
 import { SETTINGS, type Setting } from '../../src/runtime/config.ts';

@@ -1,7 +1,19 @@
-/** Middleware for requests that match a route, in the order of docs/api.md#order-of-checks. */
+/**
+ * Middleware for requests that match a route, in the order of docs/api.md#order-of-checks: overload,
+ * authentication, allowlists, scope, restrictions and rate.
+ */
 
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { ApiKeyStore } from '../../access/api-key-store.ts';
-import { API_KEY_LENGTH, hasExpired, hashKeyAsText, isApiKey, type Refusal } from '../../access/api-keys.ts';
+import {
+  API_KEY_LENGTH,
+  type ApiKey,
+  hasExpired,
+  hashKeyAsText,
+  isApiKey,
+  type Refusal,
+} from '../../access/api-keys.ts';
 import {
   type Decision,
   formatPolicy,
@@ -10,9 +22,15 @@ import {
   type WindowUsage,
 } from '../../access/rate-limiter.ts';
 import { type Clock, nowSeconds, type Scheduler } from '../../runtime/scheduler.ts';
-import type { AddressBlocks } from '../../values/address-blocks.ts';
+import {
+  type Address,
+  type AddressBlocks,
+  parseAddress,
+  parseAddressBlocks,
+} from '../../values/address-blocks.ts';
 import { DAY_SECONDS } from '../../values/date-time.ts';
 import { counted } from '../../values/text.ts';
+import { hasBody } from '../declare/request-body.ts';
 import {
   type ApiResponse,
   type Headers,
@@ -21,9 +39,258 @@ import {
   refusal,
   refuseWithout,
 } from '../declare/response.ts';
-import type { ApiRequest, Middleware } from '../declare/route.ts';
-import { scopesOf } from '../declare/route.ts';
-import { checkAllowlists, clientAddressText } from './key-allowlists.ts';
+import { type ApiRequest, type Middleware, scopesOf } from '../declare/route.ts';
+
+// Detects an overload by the delay of the event loop, because arriving requests wait as long as this delay
+// (docs/decisions/0031-overload.md). The class `Overload` sets no timers.
+
+/** Milliseconds between samples of the event loop. */
+export const SAMPLE_MS = 20;
+/** Milliseconds since the previous sample above which a sample counts as late. */
+const LATE_MS = 50;
+/** Milliseconds without a timely sample after which the service counts as overloaded. */
+const INTERVAL_MS = 500;
+/** Minimum number of late samples in an overload, because one long call causes only one late sample. */
+const LEAST_SAMPLES = 3;
+/**
+ * Milliseconds after each poll of the event loop during which an overloaded service admits requests. A
+ * response is sent at the end of the iteration, so a client waits at most about twice this time.
+ */
+const ADMITTING_MS = 50;
+/** Requests that each iteration admits even after `ADMITTING_MS`, in case the process was suspended. */
+const LEAST_ADMITTED = 24;
+/** Milliseconds without a refusal after which an overload ends. Must be longer than `HELD_MS`. */
+const CALM_MS = 3_500;
+
+export class Overload {
+  /** True during an overload. */
+  isLasting = false;
+  private sampledMs: number;
+  private polledMs: number;
+  private samples = 0;
+  private admitted = 0;
+  /** Time since which all samples have been late; undefined after a timely sample. */
+  private lateSinceMs: number | undefined;
+  private refusedMs = Number.NEGATIVE_INFINITY;
+
+  /** All times are in monotonic milliseconds. */
+  constructor(nowMs: number) {
+    this.sampledMs = nowMs;
+    this.polledMs = nowMs;
+  }
+
+  /** Called every SAMPLE_MS, or as soon afterwards as the event loop allows. */
+  sample(nowMs: number): void {
+    if (this.isLasting) this.isLasting = nowMs - this.refusedMs < CALM_MS;
+    else this.isLasting = this.isLateFor(nowMs - this.sampledMs, nowMs);
+    this.sampledMs = nowMs;
+  }
+
+  private isLateFor(tookMs: number, nowMs: number): boolean {
+    if (tookMs <= LATE_MS) {
+      this.lateSinceMs = undefined;
+      this.samples = 0;
+      return false;
+    }
+    this.lateSinceMs ??= this.sampledMs;
+    this.samples++;
+    if (nowMs - this.lateSinceMs < INTERVAL_MS || this.samples < LEAST_SAMPLES) return false;
+    this.lateSinceMs = undefined;
+    this.samples = 0;
+    // The start counts as a refusal. Otherwise the overload would end before the first real refusal.
+    this.refusedMs = nowMs;
+    return true;
+  }
+
+  /** Called after the event loop has read everything that arrived before its last poll. */
+  polled(nowMs: number): void {
+    this.polledMs = nowMs;
+    this.admitted = 0;
+  }
+
+  /** True if a request read now must be refused, because it may have waited too long. */
+  refuses(nowMs: number): boolean {
+    if (!this.isLasting) return false;
+    if (nowMs - this.polledMs > ADMITTING_MS && this.admitted >= LEAST_ADMITTED) {
+      this.refusedMs = nowMs;
+      return true;
+    }
+    this.admitted++;
+    return false;
+  }
+}
+
+// Created once, because a refusal must cost less than the refused request.
+const OVERLOADED = refusal(
+  503,
+  'The service is overloaded. Try again.',
+  { 'Retry-After': '3' },
+  'overloaded',
+);
+
+/**
+ * Milliseconds for which a refused connection is not read. Less than Retry-After, so that the hold never
+ * delays a client that obeys the header.
+ */
+const HELD_MS = 2_900;
+
+/** Refuses nothing before `start` is called. */
+export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
+  const overload = new Overload(clock.monotonicMs());
+  /** Monotonic milliseconds at which the hold of each socket ends, earliest first. */
+  const holds = new Map<Socket, number>();
+  /** Sockets whose hold has just ended. Bytes now read from such a socket were sent during the hold. */
+  const released = new Set<Socket>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function isProxy({ remoteAddress }: Socket): boolean {
+    const peer = remoteAddress === undefined ? undefined : parseAddress(remoteAddress);
+    return peer !== undefined && trustedProxies.has(peer);
+  }
+
+  function sample(): void {
+    const nowMs = clock.monotonicMs();
+    overload.sample(nowMs);
+    release(nowMs);
+    setImmediate(polled);
+    timer?.refresh();
+  }
+
+  function polled(): void {
+    overload.polled(clock.monotonicMs());
+    released.clear();
+  }
+
+  /**
+   * Stops reading from the connection of a refused client until the client may try again. Otherwise thousands
+   * of clients that repeat requests at once would keep the service busy; a paused connection costs nothing.
+   */
+  function hold(socket: Socket): void {
+    // Several refused requests in a pipeline count as one attempt.
+    if (socket.destroyed || holds.has(socket)) return;
+    socket.pause();
+    holds.set(socket, clock.monotonicMs() + HELD_MS);
+  }
+
+  function release(nowMs: number): void {
+    for (const [socket, untilMs] of holds) {
+      if (untilMs > nowMs) return;
+      holds.delete(socket);
+      released.add(socket);
+      socket.resume();
+    }
+  }
+
+  return {
+    /** First middleware of the chain. */
+    refuse(request: ApiRequest): ApiResponse | undefined {
+      if (!overload.isLasting && released.size === 0) return undefined;
+      if (request.route?.isAlwaysAnswered === true) return undefined;
+      const { socket } = request.incoming;
+      // A request that was sent during the hold is refused again.
+      const isOld = released.delete(socket);
+      if (!isOld && !overload.refuses(request.startMs)) return undefined;
+      // Three kinds of connections are not held: a connection whose hold has just ended, a connection that
+      // ends with this response, and the connection of a proxy, because other clients share it.
+      if (!isOld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
+      return OVERLOADED;
+    },
+    start(): void {
+      timer ??= setTimeout(sample, SAMPLE_MS).unref();
+    },
+    stop(): void {
+      clearTimeout(timer);
+      timer = undefined;
+      release(Number.POSITIVE_INFINITY);
+    },
+  };
+}
+
+/**
+ * Returns the client's address: the peer of the socket or, behind trusted proxies, the rightmost address of
+ * `X-Forwarded-For` that is not a trusted proxy.
+ * @returns undefined if a trusted proxy sends an address that cannot be parsed
+ */
+export function clientAddress(
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: AddressBlocks,
+): Address | undefined {
+  const socketAddress = peer === undefined ? undefined : parseAddress(peer.replace(/%.*$/, ''));
+  if (socketAddress === undefined || !trusted.has(socketAddress)) return socketAddress;
+  for (const hop of (forwardedFor ?? '').split(',').reverse()) {
+    const address = parseAddress(hop.trim());
+    if (address === undefined || !trusted.has(address)) return address;
+  }
+  return undefined;
+}
+
+/** Returns the client's address for records, or null if the address is unknown. */
+export function clientAddressText(
+  { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
+  trusted: AddressBlocks,
+): string | null {
+  const { remoteAddress: peer } = socket;
+  // Without trusted proxies, the usual case, the address is not parsed. This saves time in every response
+  // with personal data.
+  if (trusted.texts.length === 0) return peer?.replace(/^::ffff:(?=[0-9.]+$)|%.*$/g, '') ?? null;
+  return clientAddress(peer, headers['x-forwarded-for']?.toString(), trusted)?.toString() ?? null;
+}
+
+const WRONG_ADDRESS = refusal(403, PERMISSION_DENIED, {}, 'address');
+const WRONG_HOST = refusal(403, PERMISSION_DENIED, {}, 'host');
+
+function checkAllowlists(trustedProxies: AddressBlocks): Middleware {
+  // The object of a key stays the same until keys change, so the blocks are parsed once.
+  const parsed = new WeakMap<ApiKey, AddressBlocks>();
+  function blocksOf(key: ApiKey): AddressBlocks {
+    let blocks = parsed.get(key);
+    if (blocks === undefined) {
+      const allowed = parseAddressBlocks(key.allowedAddresses);
+      // Commands store only valid blocks. If the database contains another text, no address is allowed.
+      blocks = 'has' in allowed ? allowed : { texts: [], has: () => false };
+      parsed.set(key, blocks);
+    }
+    return blocks;
+  }
+
+  return ({ caller, incoming }) => {
+    if (caller === undefined) return undefined;
+    if (caller.allowedAddresses.length > 0) {
+      const forwardedFor = incoming.headers['x-forwarded-for'];
+      const peer = incoming.socket.remoteAddress;
+      const address = clientAddress(peer, forwardedFor?.toString(), trustedProxies);
+      if (address === undefined || !blocksOf(caller).has(address)) return WRONG_ADDRESS;
+    }
+    return caller.allowedHosts.length > 0 && !admitsHost(caller, incoming.headers) ? WRONG_HOST : undefined;
+  };
+}
+
+type NamingHeaders = Pick<IncomingHttpHeaders, 'origin' | 'referer' | 'host'>;
+
+/** True if the key's host allowlist contains the host in the headers; false without an allowlist. */
+export function admitsHost({ allowedHosts }: Pick<ApiKey, 'allowedHosts'>, headers: NamingHeaders): boolean {
+  if (allowedHosts.length === 0) return false;
+  const domain = requestDomain(headers) ?? '';
+  return allowedHosts.some((pattern) => matchesHost(pattern, domain));
+}
+
+/**
+ * Returns the host in the first of the headers `Origin`, `Referer` and `Host` that is present. Clients can
+ * send any headers, so the check prevents only accidental misuse.
+ */
+export function requestDomain(headers: NamingHeaders): string | undefined {
+  const url =
+    headers.origin ?? headers.referer ?? (headers.host === undefined ? undefined : `http://${headers.host}`);
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const { hostname } = new URL(url);
+  return hostname.toLowerCase().replace(/\.$/, '') || undefined;
+}
+
+/** The pattern `*.example.rw` matches only subdomains of `example.rw` (docs/keys.md#create). */
+export function matchesHost(pattern: string, domain: string): boolean {
+  return pattern.startsWith('*.') ? domain.endsWith(pattern.slice(1)) : domain === pattern;
+}
 
 interface MiddlewareDependencies {
   readonly overload: { readonly refuse: Middleware };

@@ -21,7 +21,7 @@ import {
 } from '../declare/response.ts';
 import { API_ROOT, type ApiRequest, fullPath, METHODS, type Route } from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
-import { admitsHost, clientAddressText } from './key-allowlists.ts';
+import { admitsHost, clientAddressText } from './middleware.ts';
 
 interface SenderDependencies {
   readonly scheduler: Scheduler;

@@ -7,8 +7,7 @@
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { Connection } from '../../sqlite/connection.ts';
-import type { FileScope } from '../staging/staging-tables.ts';
-import { TARGETS } from '../staging/targets.ts';
+import { type FileScope, TARGETS } from '../staging/staging-tables.ts';
 import { type Check, where } from './check-statements.ts';
 
 interface Entries {

@@ -1,11 +1,379 @@
-/** Finds, stages and lists the warnings about a checked file. */
+/**
+ * Finds, stages and lists the warnings about a checked file (docs/import-reference.md#warnings). Warnings
+ * that stop a file are only about new, changed and removed rows, so that an imported file can be imported
+ * again. The same applies to `other_name`, `same_entry` and `same_payment`. Other warnings may be about any
+ * row.
+ */
+
+import { creatorOf } from '../../journal/change-texts.ts';
+import { OF_SAME_BYTES } from '../../journal/operations.ts';
+import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
+import { tableOf } from '../../registry/changes/tables.ts';
+import { ENDED_COOPERATIVE_STATUSES } from '../../registry/cooperatives.ts';
+import type { ImportKind } from '../../registry/file-columns.ts';
+import { MOST_TIMES_PAID } from '../../registry/payments.ts';
+import { ENDED } from '../../registry/stored/former-ids-and-transfers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
+import { ERASED_STATUS, MEMBER_COUNTS } from '../../sqlite/counts.ts';
+import { currentSql } from '../../sqlite/declared-totals.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
-import { type ImportWarning, WARNINGS } from '../import-warnings.ts';
-import type { FileScope } from '../staging/staging-tables.ts';
-import { ROWS } from './check-statements.ts';
-import { stageNames } from './ledger-of-another-cooperative.ts';
-import { IDENTITY_COLUMNS, WARNING_STATEMENTS } from './warning-statements.ts';
+import { say, type Text, unpack } from '../../values/message.ts';
+import { type ImportWarning, WARNINGS, type WarningKind } from '../import-warnings.ts';
+import {
+  AMOUNT,
+  dayOf,
+  type FileScope,
+  isLedger,
+  isOnDay,
+  type LedgerKind,
+  UTC,
+} from '../staging/staging-tables.ts';
+import { ROWS, saying } from './check-statements.ts';
+import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
+import {
+  FEWEST,
+  IS_HALF_OF_SAMPLE,
+  otherCooperativeSql,
+  otherNameSql,
+  stageNames,
+  WITH_SAMPLE,
+} from './ledger-of-another-cooperative.ts';
+import { removedSql } from './missing-rows.ts';
+import { describeNewer, newerVersionSql } from './newer-version.ts';
+import { TYPED_WARNINGS } from './typed-warnings.ts';
+
+// Signs that a ledger was imported before (docs/import-reference.md#warnings). A file that is imported again
+// has new rows if its members or their entries have changed since. If a ledger comes again in another form,
+// with receipt numbers or without a column, all its rows are new.
+
+const SAME_FILE =
+  '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
+  'removed since, or does another member have a code or national ID of it now?';
+const SAME_ROWS =
+  '{found} of the {rows} rows for {code} have the member, day and amount of stored entries: was this ' +
+  'ledger imported before, in another form?';
+const SAME_ROWS_IMPORTED =
+  '{found} of the {rows} rows for {code} have the member, day and amount of stored entries from import ' +
+  '{id}: was this ledger imported before, in another form?';
+
+/** Returns a JOIN of stored entries `t` that have the member or loan, the day and the amount of a row. */
+function entriesAsStored({ columns, zone = UTC }: FileScope, kind: LedgerKind): string | undefined {
+  const at = (instant: string) => isOnDay(`t.${instant}`, dayOf(`r.${instant}`, zone));
+  const of = (owner: string) => `CROSS JOIN main.${tableOf(kind).table} t ON t.${owner}`;
+  switch (kind) {
+    case 'production':
+      return `${of('member_id')} = p.member_id AND ${at('delivered_at')} AND t.grams = r.kg`;
+    case 'savings':
+      return `CROSS JOIN main.savings_accounts a ON a.member_id = p.member_id
+        ${of('account_id')} = a.id AND t.kind = r.kind AND t.amount_minor = r.amount
+          AND ${at('transacted_at')}`;
+    case 'loans':
+      // Without dates, two loans of the same amount look alike.
+      return columns.has('loan_start_date')
+        ? `${of('member_id')} = p.member_id AND t.amount_minor = r.amount AND ${at('loan_start_date')}`
+        : undefined;
+    case 'payments':
+      return `${of('loan_id')} = p.loan_id AND t.amount_minor = r.amount AND ${at('paid_at')}`;
+  }
+}
+
+/**
+ * Returns a SELECT of `line, detail` for the new rows of a file whose bytes were imported before. New rows
+ * are normal, and the result is undefined, if the earlier import refused at least as many rows as are now
+ * new or refused. A row that an earlier import matched by its values may also be new, because the import did
+ * not record the code or national ID in the row.
+ */
+function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string | undefined {
+  const before = db.row<{ id: number; refused: number }>(
+    `SELECT o.id, f.refused_rows AS refused FROM ${OF_SAME_BYTES}
+     WHERE f.map IS @map ORDER BY o.id DESC LIMIT 1`,
+    { kind, sha256: sha256 ?? '', map: readAs === undefined ? null : JSON.stringify(readAs) },
+  );
+  if (before === undefined || replaces !== undefined) return undefined;
+  const rows = db.count('staging.resolved_references WHERE id IS NULL');
+  const refused = db.count("(SELECT DISTINCT line FROM staging.faults WHERE refuses = 'row')");
+  if (rows + refused <= before.refused) return undefined;
+  return `SELECT line, ${saying(SAME_FILE, { rows: `${rows}`, id: `${before.id}` })}
+    FROM staging.resolved_references WHERE id IS NULL`;
+}
+
+/**
+ * Returns a SELECT of `line, detail` for new rows that are probably stored already, or undefined. In a file
+ * whose bytes are new, these are rows that equal a stored entry, provided that at least nine tenths of the
+ * rows for their cooperative do. Entries that other rows of the file match do not count. Skips cooperatives
+ * for which less than half of the sampled rows equal entries.
+ */
+function alreadyStoredSql(scope: FileScope): string | undefined {
+  const { db, kind } = scope;
+  if (!isLedger(kind) || !db.has('staging.resolved_references WHERE id IS NULL')) return undefined;
+  const again = sameFileSql(scope);
+  if (again !== undefined) return again;
+  const equal = entriesAsStored(scope, kind);
+  if (equal === undefined) return undefined;
+  const rows = (lines: string) => `${lines} CROSS JOIN staging.rows r ON r.line = p.line ${equal}`;
+  const cooperatives = db.values<number>(
+    `${WITH_SAMPLE} SELECT p.cooperative_id
+     FROM ${rows('sample s CROSS JOIN staging.resolved_references p ON p.line = s.line AND p.id IS NULL')}
+     GROUP BY 1 HAVING ${IS_HALF_OF_SAMPLE}`,
+  );
+  if (cooperatives.length === 0) return undefined;
+  const places = { found: 's.found', rows: 's.rows', code: 'c.code' };
+  const id = creatorOf(kind, 's.entry');
+  return `SELECT * FROM (WITH again AS MATERIALIZED (
+      SELECT r.line, p.cooperative_id, r.${AMOUNT[kind]} AS amount, min(t.id) AS entry
+      FROM ${rows('staging.resolved_references p')}
+      WHERE p.id IS NULL AND p.cooperative_id IN (${cooperatives})
+        AND t.id NOT IN (SELECT id FROM staging.missing)
+        AND t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL) GROUP BY 1),
+    sums AS MATERIALIZED (SELECT cooperative_id, count(*) AS found, max(entry) AS entry,
+        (SELECT count(*) FROM staging.resolved_references q WHERE q.cooperative_id = a.cooperative_id) AS rows
+      FROM again a GROUP BY 1 HAVING count(DISTINCT amount) >= ${FEWEST} AND 10 * found >= 9 * rows)
+    SELECT a.line, iif(${id} IS NULL, ${saying(SAME_ROWS, places)},
+      ${saying(SAME_ROWS_IMPORTED, { ...places, id })})
+    FROM sums s CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id
+    CROSS JOIN again a ON a.cooperative_id = s.cooperative_id)`;
+}
+
+interface WarningStatement {
+  readonly kind: WarningKind;
+  /** Columns that the statement needs. The statement is skipped for a file without one of them. */
+  readonly needs: readonly string[];
+  /** Returns a SELECT of `line` and a detail for the message; undefined if no row needs the warning. */
+  readonly sql: (scope: FileScope) => string | undefined;
+  /** @param detail detail from the SELECT; each different detail is a separate warning */
+  readonly message: (rows: number, detail: string) => Text;
+}
+
+const statement = (
+  kind: WarningKind,
+  needs: readonly string[],
+  sql: string | WarningStatement['sql'],
+  message: WarningStatement['message'],
+): WarningStatement => ({ kind, needs, sql: typeof sql === 'string' ? () => sql : sql, message });
+
+const unpacked = (_rows: number, detail: string): Text => unpack(detail);
+
+const LEDGER_WARNINGS = [
+  statement('other_cooperative', [], otherCooperativeSql, unpacked),
+  statement('other_name', ['full_name'], otherNameSql, (n) =>
+    say('{n|# row has|# rows have} a name that shares no word with that of the member.', { n }),
+  ),
+  statement('already_stored', [], alreadyStoredSql, unpacked),
+  statement('removed', [], removedSql, unpacked),
+];
+
+// Sign that a list of members belongs to another cooperative (docs/import-reference.md#warnings)
+
+/** Minimum number of rows, because one or two people may join a second cooperative. */
+const FEWEST_OF_OTHER = 3;
+const LISTED_ELSEWHERE =
+  '{found} of the {rows} members listed for {code} are members of {other}: is this the right code?';
+/**
+ * SELECT of the rows for a cooperative if nearly all people in them are members of one other cooperative, and
+ * few are members of the named cooperative (`here`). People to whom the list would give another code or name
+ * do not count as members of the named cooperative, because a wrong list would overwrite the people who
+ * belong to both. Skips the other cooperative if most of the people have left it: they may have moved.
+ */
+const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
+  others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows
+    FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
+    CROSS JOIN main.members m ON m.id = e.member_id
+    GROUP BY 1, 2 HAVING count(*) >= ${FEWEST_OF_OTHER}
+      AND 2 * sum(m.status NOT IN (${ENDED})) >= count(*)),
+  renamed AS MATERIALIZED (SELECT DISTINCT line FROM staging.changes
+    WHERE "column" IN ('identity_card', 'member_code', 'full_name')),
+  listed AS (SELECT r.cooperative_code AS code, count(*) AS rows, count(p.id) - count(x.line) AS here
+    FROM staging.rows r
+    CROSS JOIN staging.resolved_references p ON p.line = r.line
+    LEFT JOIN renamed x ON x.line = r.line
+    WHERE r.cooperative_code IN (SELECT code FROM others) GROUP BY 1)
+  SELECT r.line,
+    ${saying(LISTED_ELSEWHERE, { found: 'o.rows', rows: 'l.rows', code: 'o.code', other: 'c.code' })}
+  FROM others o CROSS JOIN listed l ON l.code = o.code CROSS JOIN main.cooperatives c ON c.id = o.other
+  CROSS JOIN staging.rows r ON r.cooperative_code = o.code
+  CROSS JOIN staging.elsewhere e ON e.line = r.line
+  CROSS JOIN main.members m ON m.id = e.member_id AND m.cooperative_id = o.other
+  WHERE o.rows * 10 >= l.rows * 9 AND l.here * 10 < l.rows`;
+
+const listed = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
+
+/** Returns a SELECT of rows that replace a status in the SQL list `ended` with one that is not in it. */
+const wouldRevive = (ended: string): string => `SELECT line, '' FROM staging.changes
+  WHERE "column" = 'status' AND old IN (${ended}) AND new NOT IN (${ended})`;
+
+/** Changes get a warning if they concern more than five members, and more than a tenth of a cooperative. */
+const MANY = { share: 10, members: 5 } as const;
+const MANY_CHANGE =
+  '{rows} of the {members} members of {cooperative} would change name, national ID or status.';
+const MANY_CHANGES = `WITH
+  changed AS MATERIALIZED (SELECT DISTINCT e.line, p.cooperative_id FROM staging.changes e
+    CROSS JOIN staging.resolved_references p ON p.line = e.line
+    WHERE e."column" IN ('full_name', 'identity_card', 'status')),
+  sums AS (SELECT cooperative_id, count(*) AS rows,
+      (SELECT sum(rows) FROM (${currentSql(
+        MEMBER_COUNTS.ofCooperatives,
+        `cooperative_id = changed.cooperative_id AND status <> '${ERASED_STATUS}'`,
+      )})) AS members
+    FROM changed GROUP BY 1 HAVING count(*) > ${MANY.members})
+  SELECT e.line, ${saying(MANY_CHANGE, { rows: 's.rows', members: 's.members', cooperative: 'c.code' })}
+  FROM sums s
+  CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id
+  CROSS JOIN changed e ON e.cooperative_id = s.cooperative_id
+  WHERE s.rows * ${MANY.share} > s.members`;
+
+/** SELECT of new rows for people whom a correction has moved to another cooperative. */
+const MOVED = `SELECT DISTINCT e.line,
+    json_object('cooperative', c.code, 'id', replace(h.actor, 'correction:', ''))
+  FROM staging.elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
+  CROSS JOIN main.members m ON m.id = e.member_id CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
+  CROSS JOIN main.changes h ON h.entity = 'members' AND h.row_id IN (SELECT m.id UNION ALL
+      SELECT g.id FROM main.former_members g WHERE g.into_id = m.id)
+  WHERE p.id IS NULL AND h.field = 'cooperative_id' AND h.old = p.cooperative_id
+    AND h.actor GLOB 'correction:*' AND h.actor NOT IN (${REVERSED_ACTORS})`;
+
+/** SQL list of the columns that identify a person. */
+const IDENTITY_COLUMNS = listed(['full_name', 'date_of_birth', 'identity_card']);
+
+/**
+ * Returns a SELECT of rows whose name and year of birth differ from those of a member of another cooperative
+ * with the same national ID. Only rows that are new or change an identity are examined.
+ */
+const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
+  const born = columns.has('date_of_birth') ? 'r.date_of_birth' : 't.date_of_birth';
+  return `SELECT DISTINCT e.line, '' FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
+    CROSS JOIN staging.resolved_references p ON p.line = e.line
+    CROSS JOIN main.members m ON m.id = e.member_id LEFT JOIN main.members t ON t.id = p.id
+    WHERE (p.id IS NULL
+        OR e.line IN (SELECT line FROM staging.changes WHERE "column" IN (${IDENTITY_COLUMNS})))
+      AND substr(${born}, 1, 4) <> substr(m.date_of_birth, 1, 4)
+      AND NOT have_common_word(coalesce(r.full_name, t.full_name), m.full_name)`;
+};
+
+/**
+ * Returns a SELECT of entries at least twelve hours after the day of death, when this day has ended in every
+ * time zone. Skips members whose status was corrected. An index finds the few deceased members.
+ */
+const afterDeath = (instant: string): string => `SELECT r.line, ''
+  FROM main.members m INDEXED BY members_deceased
+  CROSS JOIN staging.resolved_references p ON p.member_id = m.id
+  CROSS JOIN staging.rows r ON r.line = p.line
+  WHERE m.date_of_death IS NOT NULL AND m.status = 'deceased'
+    AND r.${instant} >= unixepoch(m.date_of_death, '+36 hours')`;
+
+/** SELECT of payments on loans whose paid amount would exceed `MOST_TIMES_PAID` times the loan's amount. */
+const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
+  CROSS JOIN main.loans l ON l.id = p.loan_id LEFT JOIN staging.paid_amounts a ON a.loan_id = l.id
+  WHERE l.paid_amount_minor + coalesce(a.delta, 0) > ${MOST_TIMES_PAID} * l.amount_minor`;
+
+/** Minimum plausible interest, in hundredths of a per cent: 0.18 is probably a fraction for 18 %. */
+const LEAST_INTEREST = 100;
+
+export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
+  cooperatives: [
+    statement('ended_status', ['status'], wouldRevive(listed(ENDED_COOPERATIVE_STATUSES)), (n) =>
+      say('{n|# cooperative|# cooperatives} recorded as dissolved would get another status.', { n }),
+    ),
+  ],
+  members: [
+    statement('ended_status', ['status'], wouldRevive(ENDED), (n) =>
+      say('{n|# member|# members} recorded as withdrawn or deceased would get another status.', { n }),
+    ),
+    statement('many_changes', [], MANY_CHANGES, unpacked),
+    statement('other_cooperative', [], MEMBERS_OF_ANOTHER_COOPERATIVE, unpacked),
+    statement('moved', [], MOVED, (n, detail) =>
+      say(
+        '{n|# member of this list was|# members of this list were} moved to {cooperative} by ' +
+          'correction {id}.',
+        { n, ...(JSON.parse(detail) as { cooperative: string; id: string }) },
+      ),
+    ),
+    statement('name_differs', [], NAME_DIFFERS, (n) =>
+      say(
+        '{n|# national ID is|# national IDs are} held in another cooperative under a different name and ' +
+          'with another year of birth.',
+        { n },
+      ),
+    ),
+    statement('near_duplicate', [], lookalikesSql, (n) =>
+      say(
+        '{n|# row has|# rows have} the name and phone of another member, here or in another cooperative, ' +
+          'and a national ID that differs in one digit.',
+        { n },
+      ),
+    ),
+    statement(
+      'changed_id',
+      [],
+      `SELECT line, '' FROM staging.changes WHERE "column" = 'identity_card'`,
+      (n) =>
+        say(
+          '{n|# member code belongs|# member codes belong} to a member with another national ID, which ' +
+            'would be replaced.',
+          { n },
+        ),
+    ),
+    statement(
+      'impossible_id',
+      [],
+      `SELECT line, '' FROM staging.rows WHERE identity_card < '1' OR identity_card >= '4'`,
+      (n) => say('{n|# national ID begins|# national IDs begin} with neither 1, 2 nor 3.', { n }),
+    ),
+    statement('contradicted_id', [], contradictedCardsSql, unpacked),
+    statement(
+      'born_after_registration',
+      ['date_of_birth', 'registration_date'],
+      // A tolerance of one day covers all time zones.
+      `SELECT line, '' FROM staging.rows
+       WHERE date_of_birth > date(registration_date + ${24 * 3600}, 'unixepoch')`,
+      (n) => say('{n|# member was|# members were} born after the date of registration.', { n }),
+    ),
+  ],
+  production: [
+    ...LEDGER_WARNINGS,
+    statement('newer_version', [], newerVersionSql, describeNewer('production')),
+    ...TYPED_WARNINGS.production,
+    statement('after_death', [], afterDeath('delivered_at'), (n) =>
+      say('{n|# delivery is|# deliveries are} dated after the death of the member.', { n }),
+    ),
+  ],
+  savings: [
+    ...LEDGER_WARNINGS,
+    statement('newer_version', [], newerVersionSql, describeNewer('savings')),
+    ...TYPED_WARNINGS.savings,
+    statement('after_death', [], afterDeath('transacted_at'), (n) =>
+      say('{n|# transaction is|# transactions are} dated after the death of the member.', { n }),
+    ),
+  ],
+  payments: [
+    ...LEDGER_WARNINGS,
+    statement('overpaid', [], OVERPAID_LOANS, (n) =>
+      say('{n|# payment is|# payments are} on loans paid beyond three times the amount.', { n }),
+    ),
+    ...TYPED_WARNINGS.payments,
+  ],
+  loans: [
+    ...LEDGER_WARNINGS,
+    statement(
+      'overpaid',
+      ['paid_amount'],
+      `SELECT line, '' FROM staging.rows WHERE paid_amount > ${MOST_TIMES_PAID} * amount`,
+      (n) => say('{n|# loan is|# loans are} paid beyond three times the amount.', { n }),
+    ),
+    statement(
+      'end_before_start',
+      ['loan_start_date', 'loan_end_date'],
+      `SELECT line, '' FROM staging.rows WHERE loan_end_date < loan_start_date`,
+      (n) => say('{n|# loan ends|# loans end} before the start.', { n }),
+    ),
+    statement(
+      'low_interest',
+      ['interest_rate'],
+      `SELECT line, '' FROM staging.rows WHERE interest_rate > 0 AND interest_rate < ${LEAST_INTEREST}`,
+      (n) =>
+        say('{n|# loan has|# loans have} an interest of less than 1 % a year: is 0.18 meant as 18 %?', { n }),
+    ),
+  ],
+};
 
 const LINES_AT_ONCE = 1_000;
 

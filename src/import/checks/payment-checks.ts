@@ -7,7 +7,7 @@ import {
   TOO_MUCH_PAID,
 } from '../../registry/payments.ts';
 import { MAX_MONEY_MINOR } from '../../values/decimal.ts';
-import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE, TARGETS } from '../staging/targets.ts';
+import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE, TARGETS } from '../staging/staging-tables.ts';
 import { type Check, quoted, ROWS, refusing, unknown, where } from './check-statements.ts';
 
 /** SQL expression for the id of a loan. A loan of an earlier file of a dry run has the id -1. */

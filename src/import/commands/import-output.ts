@@ -1,6 +1,6 @@
 /** Output of the `import` command as a JSON document, and the interface of both outputs. */
 
-import { createJsonWriter } from '../../terminal/json-writer.ts';
+import { createJsonWriter } from '../../terminal/output.ts';
 import type { Run } from '../../terminal/run.ts';
 import type { PrintOptions } from '../../terminal/settings.ts';
 import type { Awaitable } from '../../values/errors.ts';

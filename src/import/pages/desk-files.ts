@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Visit } from '../../desk/screen.ts';
 import { FAULTS_COLUMN, type ImportKind } from '../../registry/file-columns.ts';
-import { StorageError } from '../../sqlite/storage-error.ts';
+import { StorageError } from '../../sqlite/sqlite-errors.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import type { MapProposal } from '../reading/propose-map.ts';
 import { addedColumnOf } from '../table/recognise-headings.ts';

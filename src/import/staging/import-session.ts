@@ -27,7 +27,6 @@ import { REGISTRY_SCHEMA } from '../../sqlite/schemas.ts';
 import type { Storage } from '../../sqlite/storage.ts';
 import { renewTotalsUnlessBusy } from '../../sqlite/stored-totals.ts';
 import type { StagedRow } from '../../values/declared-fields.ts';
-import { TRAILING_ZERO } from '../checks/constraint-checks.ts';
 import {
   addPaymentMessages,
   addSqlFunctions,
@@ -36,6 +35,7 @@ import {
   readReplacedNumbers,
   resolveAndCheck,
   runChecks,
+  TRAILING_ZERO,
 } from '../checks/run-checks.ts';
 import type { ImportFault } from '../files/records.ts';
 import { type CheckedFile, openCheckedFile } from './checked-file.ts';
@@ -47,9 +47,9 @@ import {
   inStaging,
   openFaultInsert,
   openRowInsert,
+  stagedColumns,
   UTC,
 } from './staging-tables.ts';
-import { stagedColumns } from './targets.ts';
 
 // Staging files: private files next to the database. An import removes its file when it ends. The files of
 // killed imports are removed at the start of an import or of the service, and by a restore.

@@ -8,8 +8,7 @@ import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
 import { fieldOfColumn, tableOf } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
-import type { FileScope } from './staging-tables.ts';
-import { TARGETS, type TargetColumn } from './targets.ts';
+import { type FileScope, TARGETS, type TargetColumn } from './staging-tables.ts';
 
 /** A column of stored rows that the file may change. */
 export interface Assignment extends Omit<TargetColumn, 'created'> {
@@ -37,7 +36,7 @@ export function assignmentsOf({ kind, columns }: FileScope): Assignment[] {
   return assignments.map((assignment, i) => ({ ...assignment, bit: 2 ** i }));
 }
 
-/** A new national ID of a member who was found by member code (constraint-checks.ts). */
+/** A new national ID of a member who was found by member code (run-checks.ts). */
 const IDENTITY_CARD: Omit<Assignment, 'bit'> = {
   from: 'identity_card',
   to: 'identity_card',

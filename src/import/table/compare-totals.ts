@@ -174,7 +174,7 @@ export const IDENTITY: readonly string[] = [
 /**
  * True for a row whose first value begins with a word such as `Total`, and that no other cell identifies. The
  * row of a member named Total may match too. So an import skips a row as totals only if the row has a fault
- * (table-lines.ts). Scans for evidence skip all matching rows.
+ * (read-and-check.ts). Scans for evidence skip all matching rows.
  */
 export function isTotalsRow(
   headings: readonly { readonly column: string | null | undefined }[],

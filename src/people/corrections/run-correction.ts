@@ -5,8 +5,14 @@
 
 import { nameMember } from '../../journal/change-texts.ts';
 import { type OperationScope, type Outcome, perform } from '../../journal/command-transaction.ts';
-import type { CorrectionKind, CorrectionOptions, NamedMember } from '../../journal/correction-kinds.ts';
-import { beginOperation, createdRows, endOperation } from '../../journal/operations.ts';
+import {
+  beginOperation,
+  type CorrectionKind,
+  type CorrectionOptions,
+  createdRows,
+  endOperation,
+  type NamedMember,
+} from '../../journal/operations.ts';
 import { type Touched, track } from '../../journal/track.ts';
 import { isErased } from '../../registry/stored/erasures.ts';
 import { MERGED_MEMBERS, redirectOf } from '../../registry/stored/former-ids-and-transfers.ts';

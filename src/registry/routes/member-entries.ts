@@ -1,9 +1,8 @@
 /** Routes of a member's deliveries and savings transactions: list and add. */
 
-import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../http/declare/list-response.ts';
 import { momentFilter, type QueryParameters } from '../../http/declare/query.ts';
 import { declareBodies, parseBody } from '../../http/declare/request-body.ts';
-import { actorOf } from '../../http/declare/resource.ts';
+import { actorOf, PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../http/declare/resource.ts';
 import { JsonText } from '../../http/declare/response.ts';
 import {
   type ApiRequest,

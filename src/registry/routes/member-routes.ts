@@ -1,7 +1,6 @@
 /** Routes of members: list, create, replace, change. The route that reads a member is in lookup.ts. */
 
 import type { Visible } from '../../access/api-keys.ts';
-import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../http/declare/list-response.ts';
 import { ID_FILTER, type ParsedQuery, SEARCH_FILTER } from '../../http/declare/query.ts';
 import {
   changeRoutes,
@@ -9,7 +8,10 @@ import {
   declareResource,
   listRoute,
   type MoreRoutes,
+  PAGE_PARAMETERS,
+  pageResponse,
   readPathId,
+  respondWithPage,
   subjectOfRows,
 } from '../../http/declare/resource.ts';
 import { badRequest } from '../../http/declare/response.ts';

@@ -36,8 +36,7 @@ import { FILE_COLUMNS, type ImportKind } from '../file-columns.ts';
 import { ENDED_MEMBER_STATUSES, type Member } from '../members.ts';
 import { transferCheck } from '../stored/former-ids-and-transfers.ts';
 import type { MemberStore } from './member-store.ts';
-import type { ReadModelFormat } from './read-model.ts';
-import { openColumnRefresh } from './refresh-read-model.ts';
+import { openColumnRefresh, type ReadModelFormat } from './read-model.ts';
 import { columnsOf, openInsert, type StoreDependencies } from './row-store.ts';
 import { selected } from './rows.ts';
 

@@ -31,8 +31,7 @@ import {
   paidAfter,
 } from '../payments.ts';
 import { currentNumberSql, transferCheck } from '../stored/former-ids-and-transfers.ts';
-import type { ReadModelFormat } from './read-model.ts';
-import { openColumnRefresh } from './refresh-read-model.ts';
+import { openColumnRefresh, type ReadModelFormat } from './read-model.ts';
 import { ifVisible, openRowStore, type StoreDependencies } from './row-store.ts';
 import { LOAN_OWNER, LOAN_ROW, PAYMENT_OWNER, PAYMENT_ROW } from './rows.ts';
 

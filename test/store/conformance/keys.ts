@@ -1,7 +1,7 @@
 /** Conformance of a store of API keys. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StorageError } from '../../../src/sqlite/storage-error.ts';
+import { StorageError } from '../../../src/sqlite/sqlite-errors.ts';
 import { type Engine, nextIteration, openKeys, openPlace, openRegistry } from './engine.ts';
 import { createSecret, KEY } from './sample.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { checkStorage } from '../../../src/check/check.ts';
 import { refreshReadModel } from '../../../src/health/derived-data-commands.ts';
 import { removeStaleStaging } from '../../../src/import/staging/import-session.ts';
-import { StorageError } from '../../../src/sqlite/storage-error.ts';
+import { StorageError } from '../../../src/sqlite/sqlite-errors.ts';
 import type { RegistryError } from '../../../src/values/errors.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { fillWithMembers, hasCode, refusedWith } from './loans.ts';

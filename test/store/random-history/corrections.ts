@@ -1,6 +1,6 @@
 /** The corrections of a random history, and what people must have before and after each. */
 import assert from 'node:assert/strict';
-import type { CorrectionOptions } from '../../../src/journal/correction-kinds.ts';
+import type { CorrectionOptions } from '../../../src/journal/operations.ts';
 import type { CorrectionResult } from '../../../src/people/correction-result.ts';
 import type { CorrectionStore } from '../../../src/people/corrections/correction-store.ts';
 import { DAY_SECONDS } from '../../../src/values/date-time.ts';

@@ -1,7 +1,7 @@
 /** Derived references stay as they are stored (docs/import-reference.md#entries-without-a-reference). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stagedColumns } from '../../../src/import/staging/targets.ts';
+import { stagedColumns } from '../../../src/import/staging/staging-tables.ts';
 import { openDerivation } from '../../../src/registry/stores/entry-store.ts';
 import type { StagedValue } from '../../../src/values/declared-fields.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { SqliteRegistry } from '../../../src/open-registry.ts';
-import { StorageError } from '../../../src/sqlite/storage-error.ts';
+import { StorageError } from '../../../src/sqlite/sqlite-errors.ts';
 import { RegistryError } from '../../../src/values/errors.ts';
 import { startApp, temporaryFolder } from '../../support/app.ts';
 import { failCommits, failStatement, openFile, openStore, SqliteError } from '../../support/sqlite.ts';

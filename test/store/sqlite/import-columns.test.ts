@@ -1,7 +1,7 @@
 /** The columns of import files and those of the tables they go into. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stagedColumns } from '../../../src/import/staging/targets.ts';
+import { stagedColumns } from '../../../src/import/staging/staging-tables.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/table/columns.ts';
 import { IMPORT_KINDS } from '../../../src/registry/file-columns.ts';
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { leapIds } from '../../../src/backup/restore-backup.ts';
 import { checkStorage } from '../../../src/check/check.ts';
-import { StorageError } from '../../../src/sqlite/storage-error.ts';
+import { StorageError } from '../../../src/sqlite/sqlite-errors.ts';
 import { startApp } from '../../support/app.ts';
 
 const SCOPES = [

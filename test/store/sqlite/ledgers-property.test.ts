@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { checkStorage } from '../../../src/check/check.ts';
 import type { CheckedFile } from '../../../src/import/staging/checked-file.ts';
 import { openImportSession } from '../../../src/import/staging/import-session.ts';
-import type { CorrectionOptions } from '../../../src/journal/correction-kinds.ts';
+import type { CorrectionOptions } from '../../../src/journal/operations.ts';
 import { openJournal } from '../../../src/journal/undo.ts';
 import { openRegistry, type RegistryStore } from '../../../src/open-registry.ts';
 import { type CorrectionStore, openCorrections } from '../../../src/people/corrections/correction-store.ts';

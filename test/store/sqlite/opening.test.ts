@@ -11,7 +11,7 @@ import { checkStorage } from '../../../src/check/check.ts';
 import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import type { Schema } from '../../../src/sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../../../src/sqlite/schemas.ts';
-import { StorageError } from '../../../src/sqlite/storage-error.ts';
+import { StorageError } from '../../../src/sqlite/sqlite-errors.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openKeyStore, openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';

@@ -1,8 +1,7 @@
 /** What the rules of the read model store for a sample: a change of any of them changes its fingerprint. */
 import { createHash } from 'node:crypto';
 import { LOAN_STATUSES } from '../../../src/registry/loans.ts';
-import { VERSION_LENGTH } from '../../../src/registry/stores/read-model.ts';
-import { refreshStale } from '../../../src/registry/stores/refresh-read-model.ts';
+import { refreshStale, VERSION_LENGTH } from '../../../src/registry/stores/read-model.ts';
 import type { Connection } from '../../../src/sqlite/connection.ts';
 import { openTemporary } from '../../../src/sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../../../src/sqlite/schemas.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { WARNING_STATEMENTS } from '../../../src/import/checks/warning-statements.ts';
+import { WARNING_STATEMENTS } from '../../../src/import/checks/find-warnings.ts';
 import { WARNINGS } from '../../../src/import/import-warnings.ts';
 import { dayOf, UTC } from '../../../src/import/staging/staging-tables.ts';
 import { SUMMED } from '../../../src/import/table/compare-totals.ts';

@@ -8,7 +8,7 @@ import { Scheduler } from '../../../src/runtime/scheduler.ts';
 import { GroupCommit } from '../../../src/sqlite/group-commit.ts';
 import { migrate } from '../../../src/sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../../../src/sqlite/schemas.ts';
-import { StorageError } from '../../../src/sqlite/storage-error.ts';
+import { StorageError } from '../../../src/sqlite/sqlite-errors.ts';
 import { RegistryError } from '../../../src/values/errors.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openKeyStore, openStore } from '../../support/sqlite.ts';

@@ -39,9 +39,7 @@ export interface RegistryDependencies {
   /** Receives complete log lines; standard output by default. */
   readonly writeLog?: ((lines: string) => void) | undefined;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
-  /** Additions of modules; by default, those of all modules. */
   readonly added?: readonly AddToService[] | undefined;
-  /** Access ledger; by default, the ledger in the settings. */
   readonly ledger?: AccessLedger | undefined;
 }
 
@@ -129,7 +127,6 @@ export function composeRegistry(dependencies: RegistryDependencies) {
   };
 }
 
-/** Wraps a log, to count the requests of each key. */
 function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): AccessLog {
   return {
     ...log,
@@ -145,7 +142,6 @@ function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): Acce
   };
 }
 
-/** Returns a log of unreadable requests and closed connections. */
 const connectionLog = (log: AccessLog, clock: Clock): ConnectionLog => ({
   refused(requestId, status) {
     const unknown = { keyId: undefined, method: 'OTHER', route: '' };
@@ -154,7 +150,6 @@ const connectionLog = (log: AccessLog, clock: Clock): ConnectionLog => ({
   closed: (what) => log.connectionClosed(what),
 });
 
-/** Returns a function that logs an address from which keys were refused often. */
 const addressLog =
   (log: AccessLog, measures: Measures | undefined) =>
   (address: string): void => {
@@ -167,7 +162,6 @@ function findFailing(store: RegistryStore, isRecording: () => boolean) {
   return isRecording() ? undefined : 'ledger';
 }
 
-/** @throws StorageError */
 function openLedger(
   { accessLedger, accessLedgerDays }: Config,
   storage: Storage,
@@ -184,15 +178,12 @@ function openLedger(
 function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {
   // The registry is opened first, because a file of keys must not be created beside another kind of database.
   const store = openRegistry(storage, SEARCH);
+  let keys: ApiKeyStore | undefined;
   try {
-    const keys = openKeys(storage, 'serve');
-    try {
-      return { keys, ledger: openLedger(), store };
-    } catch (error) {
-      void keys.close();
-      throw error;
-    }
+    keys = openKeys(storage, 'serve');
+    return { keys, ledger: openLedger(), store };
   } catch (error) {
+    keys?.close();
     void store.close();
     throw error;
   }

@@ -95,10 +95,6 @@ async function open(
   }
 }
 
-/**
- * Listens on the port of the option. Without the option, listens on `PORT` or, if that is in use, on any
- * free port.
- */
 async function listen(context: CliContext, { port }: DeskOptions, desk: Parameters<typeof openDesk>[0]) {
   try {
     return await openDesk(desk, port ?? PORT);

@@ -44,9 +44,9 @@ export const SCREENS: readonly Screen[] = [
 ];
 
 export interface DeskOptions extends Omit<DeskServerOptions, 'screens' | 'files'> {
-  /** Path of the executable of this program, which imports files in separate processes. */
+  /** Path of this program's executable, which runs imports, backups and checks in separate processes. */
   readonly program: string;
-  /** Environment of the import processes; by default, the environment of this process. */
+  /** Environment of these processes; by default, that of this process. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 

@@ -16,9 +16,8 @@ if (fault !== undefined) {
 if (process.argv.includes('serve')) (await import('./runtime/process.ts')).limitMemory();
 
 /**
- * Returns a function that writes to a stream. After the reader has closed the stream, as `head` does, all
- * further text is dropped: an import must not stop because nobody reads its output
- * (docs/operating.md#commands).
+ * After the reader has closed the stream, as `head` does, drops all text: an import must not stop because
+ * nobody reads its output (docs/operating.md#commands).
  * @param onLost handles errors of writes for which the caller passes no handler
  */
 function writerTo(stream: NodeJS.WriteStream, onLost: OnLost): CliContext['out'] {
@@ -66,7 +65,7 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   }
 }
 
-/** Asks the parent process. If the parent exits, the answer is no. */
+/** If the parent process exits, the answer is no. */
 const askParent = (_question: string, signal: AbortSignal): Promise<string> =>
   new Promise((resolve) => {
     const onAnswer = (answer: unknown) => {

@@ -20,9 +20,7 @@ import type { CommitMeasure } from './sqlite/group-commit.ts';
 import type { Storage } from './sqlite/storage.ts';
 import type { CliContext } from './terminal/context.ts';
 
-/**
- * Additions of a module. Every command reads this declaration, so its functions load files only when called.
- */
+/** Every command reads this declaration, so its functions load files only when called. */
 export interface Module {
   readonly commands?: { readonly [name: string]: ModuleCommand };
   readonly service?: () => Promise<AddToService>;
@@ -38,7 +36,6 @@ export interface Module {
 
 export interface CommandEntry {
   readonly description: string;
-  /** Loads the file that declares the command. */
   readonly load: () => Promise<(command: Command, context: CliContext) => void>;
 }
 
@@ -51,9 +48,8 @@ interface ModuleCommand extends CommandEntry {
 export type AddToService = (config: Config) => ServicePart;
 
 export interface ServicePart {
-  /** Counters of the service, for metrics. At most one module has measures. */
+  /** Counters for metrics. At most one module has measures. */
   readonly measures?: Measures;
-  /** Messages that the service sends. OpenAPI describes them with the routes. */
   readonly outgoing?: OutgoingMessages;
   readonly routes?: (storage: Storage, store: NarrowableStore<ServedRows>, clock: Clock) => AddedRoutes;
   /** Starts servers and background work, when the service begins to listen. @throws CommandError */
@@ -71,7 +67,6 @@ interface AddedRoutes {
   readonly more?: MoreRoutes;
   /** Routes of the deliveries, loans and savings of all members. */
   readonly ofEntries?: readonly Route[];
-  /** Routes of several resources. */
   readonly ofRegistry?: readonly Route[];
 }
 
@@ -86,7 +81,7 @@ export interface Measures {
   /** Counts the accesses of an event-loop iteration, after the ledger has recorded or refused them. */
   readonly accesses: (count: number, durationMs: number, isRecorded: boolean) => void;
   readonly refusedAddress: () => void;
-  /** Wraps a log, to count requests and closed connections. */
+  /** Wraps a log to count requests and closed connections. */
   readonly counting: (log: AccessLog) => AccessLog;
 }
 
@@ -99,8 +94,6 @@ export interface ComposedService {
   readonly limiter: RateLimiter;
   readonly log: AccessLog;
   readonly findUnready: () => Promise<Unready | undefined>;
-  /** Returns the values of the metrics of all modules by name. */
   readonly metrics: () => object;
-  /** Loads the functions with which modules read their status. */
   readonly loadStatus: () => Promise<readonly ReadAdded[]>;
 }

@@ -3,7 +3,7 @@ import type { ReadAdded } from './health/registry-status.ts';
 import type { Module } from './module.ts';
 import type { Search } from './registry/name-search.ts';
 
-/** Modules in the order of their commands in `--help` and of their start. */
+/** Modules in the order of their start. */
 export const MODULES: readonly Module[] = [
   (await import('./export/export-module.ts')).EXPORT,
   (await import('./statistics/statistics-module.ts')).STATISTICS,

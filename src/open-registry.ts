@@ -17,7 +17,6 @@ import { StorageError } from './sqlite/sqlite-errors.ts';
 import type { Storage } from './sqlite/storage.ts';
 import { renewTotalsUnlessBusy } from './sqlite/stored-totals.ts';
 
-/** Stores of rows and of their changes. */
 export interface ServedRows extends OwnedRows {
   readonly events: EventStore;
 }
@@ -26,7 +25,7 @@ export interface RegistryStore extends ServedRows, NarrowableStore<ServedRows> {
   readonly responses: IdempotentWrites;
   /** True if reads and writes are possible. */
   isReady(): boolean;
-  /** Returns the number of searches by name that run or wait. */
+  /** Number of searches by name that run or wait. */
   searchesWaiting(): number;
   /**
    * Resolves with an error if a commit fails and the state of the disk is unknown. All later writes are
@@ -42,8 +41,8 @@ export type SqliteRegistry = RegistryStore & { readonly connection: Connection }
 
 /**
  * Opens the registry, and creates missing files.
- * @param search search for members by name; without it, requests with a name are refused
- * @param freeBytes returns the free bytes of the disk; replaced in tests
+ * @param search if undefined, requests with a name are refused
+ * @param freeBytes replaced in tests
  * @throws StorageError with advice if the file cannot be used
  */
 export function openRegistry(
@@ -52,9 +51,9 @@ export function openRegistry(
   freeBytes = () => readFreeBytes(storage.location),
 ): SqliteRegistry {
   const file = storage.pathForOpening();
-  const format = formatOf(storage);
   const db = openDatabase(file, { waitMs: WAIT_MS.serving, create: true, schema: REGISTRY_SCHEMA });
   try {
+    const format = formatOf(db, storage.configuredZone);
     indexLeftNames(db);
     renewTotalsUnlessBusy(db, format.zone);
     return createStore(db, storage, format, freeBytes, search);

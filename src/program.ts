@@ -10,10 +10,7 @@ import { guardResults } from './terminal/record-reading.ts';
 import { exitStatusOf } from './terminal/run.ts';
 import { settingsHelp } from './terminal/settings.ts';
 
-/**
- * Commands that do not belong to modules. Only the file of the running command is loaded, since for example
- * `keys list` needs neither the server nor the import.
- */
+/** Commands that do not belong to modules. Only the file of the running command is loaded. */
 const COMMANDS: { readonly [name: string]: CommandEntry } = {
   serve: {
     description: 'serve the registry over HTTP; the log goes to standard output',
@@ -149,6 +146,6 @@ export async function runCommand(args: readonly string[], caller: CliContext): P
     await program.parseAsync(args, { from: 'user' });
     return EXIT.done;
   } catch (error) {
-    return await exitStatusOf(error, context);
+    return exitStatusOf(error, context);
   }
 }

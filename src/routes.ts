@@ -26,12 +26,11 @@ export const API_VERSION = '1.1.0';
 
 interface RouteDependencies {
   readonly storage: Storage;
-  /** Store that each route narrows to the rows that the caller may see. */
+  /** Each route narrows the store to the rows that the caller may see. */
   readonly store: NarrowableStore<ServedRows>;
   readonly limiter: Pick<RateLimiter, 'usage'>;
   readonly clock: Clock;
   readonly zone: TimeZone;
-  /** Returns the reason why the service is not ready; undefined if the service is ready. */
   readonly findUnready: () => Promise<Unready | undefined>;
   readonly parts: readonly ServicePart[];
 }

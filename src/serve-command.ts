@@ -31,7 +31,7 @@ async function serve(run: Run<SettingOptions & { readonly create?: true }>): Pro
     for (const { name, address: at } of registry.serving)
       err(`Serving ${name} on http://${shownAddress(at)}/${name}\n`);
     registry.note(`listening on ${shownAddress(address)}`);
-    endCrashesWith(EXIT.crashed);
+    setStatusOfCrashes();
     const failure = await Promise.race([stopped, registry.failed]);
     registry.note(failure === undefined ? 'stopping' : failure.message);
     if (failure !== undefined) throw failure;
@@ -44,11 +44,11 @@ async function serve(run: Run<SettingOptions & { readonly create?: true }>): Pro
   }
 }
 
-/** Changes the exit status after an uncaught error. Node's own status, 1, would mean a refusal (`EXIT`). */
-function endCrashesWith(status: number): void {
+/** Replaces Node's own status after an uncaught error, 1, which would mean a refusal. */
+function setStatusOfCrashes(): void {
   process.once('uncaughtExceptionMonitor', () =>
     process.once('exit', () => {
-      process.exitCode = status;
+      process.exitCode = EXIT.crashed;
     }),
   );
 }

@@ -11,7 +11,6 @@ import type { FieldGroup } from '../values/declared-fields.ts';
 export interface Subject {
   /** National IDs that were requested or shown. The ledger stores only a keyed hash of each number. */
   readonly identityCards?: readonly string[];
-  /** Ids of the members that were shown. */
   readonly memberIds?: readonly number[];
   /** All persons of some or all cooperatives, with their data as of the event `asOfSequence`. */
   readonly all?: {
@@ -39,19 +38,15 @@ export interface AccessRecord {
   /** `X-Purpose` and `X-End-User`: 1 to 200 printable characters, or null if missing. */
   readonly purpose: string | null;
   readonly endUser: string | null;
-  /** True for a page of a list; the subject is all members on the page. False for one member or an export. */
+  /** True for a page of a list. The subject is all members on the page. */
   readonly isPage?: boolean;
-  /**
-   * True for a batch of lookups: one for each of the `identityCards` of the subject. Its `memberIds` are the
-   * members that all lookups together have found.
-   */
+  /** True for one lookup of each of `identityCards`. `memberIds` are the members that all lookups found. */
   readonly isOfNumbers?: boolean;
   readonly subject: Subject;
 }
 
 export interface AccessLedger {
   /**
-   * Records several accesses at once.
    * @returns the receipt of each access, `{sequence}-{hexadecimal digits}`, once all records are on disk
    * @throws RegistryError `unavailable` with the reason `ledger` (as a rejection) if recording fails; in
    *   that case, the data must not be shown

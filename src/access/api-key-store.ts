@@ -10,23 +10,17 @@ import { type Storage, type StorageUse, waitMsFor } from '../sqlite/storage.ts';
 import { DAY_SECONDS } from '../values/date-time.ts';
 import { type ApiKey, type ApiKeyValues, NEW_KEY } from './api-keys.ts';
 
-/** Stored parts of a secret: its SHA-256 hash and its beginning. */
 export interface KeySecret {
+  /** SHA-256. */
   readonly hash: Uint8Array;
   readonly prefix: string;
 }
 
 export interface KeyUse {
   readonly keyId: number;
-  /**
-   * `admitted`: all admitted requests. `deprecated`: admitted requests that use a deprecated feature.
-   * `refused`: refused requests of the last day.
-   */
+  /** `deprecated`: admitted requests that use a deprecated feature. `refused`: requests of the last day. */
   readonly kind: 'admitted' | 'deprecated' | 'refused';
-  /**
-   * For `deprecated`, the feature, such as `GET /api/v1/things, parameter old`. For `refused`, the reason.
-   * Otherwise empty.
-   */
+  /** Deprecated feature, such as `GET /api/v1/things, parameter old`, or reason of the refusal; or empty. */
   readonly name: string;
   readonly requests: number;
   /** Epoch seconds of the last request. */
@@ -64,8 +58,8 @@ function openKeyUses(db: Connection) {
   const removeOld = db.prepare<[number]>("DELETE FROM key_uses WHERE kind = 'refused' AND hour <= ?");
   const dayBefore = (seconds: number): number => hourOf(seconds - DAY_SECONDS);
   /**
-   * Uses by key id, then by a text of kind, hour and name. The text is empty for admitted requests: these are
-   * nearly all requests, and an empty text costs nothing to build.
+   * Uses by key id, then by a text of kind, hour and name. The text is empty for admitted requests, which are
+   * nearly all requests, because it then costs nothing to build.
    */
   const unwritten = new Map<number, Map<string, UseRow>>();
   let timer: NodeJS.Timeout | undefined;
@@ -124,7 +118,7 @@ function openKeyUses(db: Connection) {
 
 const hourOf = (seconds: number): number => Math.floor(seconds / HOUR_SECONDS);
 
-/** Maximum number of entries in a cache. A full cache is emptied. */
+/** A cache with this number of entries is emptied. */
 const MAX_CACHED = 1_000;
 
 const toColumns = (key: ApiKeyValues & { readonly isActive: boolean }) => ({
@@ -148,7 +142,7 @@ type KeyRow = KeyColumns & { readonly id: number; readonly created_at: number; r
 
 const COLUMNS = Object.keys(toColumns({ ...NEW_KEY, isActive: true }));
 
-const toKey = (row: KeyRow, prefixes: readonly string[]): ApiKey => ({
+const toKey = (row: KeyRow, secrets: readonly { readonly prefix: string }[]): ApiKey => ({
   id: row.id,
   name: row.name,
   scopes: JSON.parse(row.scopes),
@@ -162,7 +156,7 @@ const toKey = (row: KeyRow, prefixes: readonly string[]): ApiKey => ({
   limits: { perHour: row.per_hour, perDay: row.per_day },
   isActive: row.is_active === 1,
   expiresAt: row.expires_at,
-  prefixes,
+  prefixes: secrets.map(({ prefix }) => prefix),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -199,21 +193,6 @@ const prepareStatements = (db: Connection) => ({
 
 type Statements = ReturnType<typeof prepareStatements>;
 
-function openReads({ selectOne, selectAll, selectPrefixes }: Statements) {
-  const read = (row: KeyRow, nowSeconds: number): ApiKey =>
-    toKey(
-      row,
-      selectPrefixes.all(row.id, nowSeconds).map(({ prefix }) => prefix),
-    );
-  return {
-    find(id: number, nowSeconds: number): ApiKey | undefined {
-      const row = selectOne.get(id);
-      return row && read(row, nowSeconds);
-    },
-    list: (nowSeconds: number): readonly ApiKey[] => selectAll.all().map((row) => read(row, nowSeconds)),
-  };
-}
-
 interface CachedKey {
   readonly key: ApiKey;
   /** Epoch seconds from which the secret is invalid; null before a rotation. */
@@ -221,8 +200,8 @@ interface CachedKey {
 }
 
 /**
- * Returns a cache of keys by the hash of a secret. Every change clears the cache, because a disabled key must
- * be refused from the next request on. SQLite's data version reveals changes by other connections.
+ * Caches keys by the hash of a secret. Every change clears the cache, because a disabled key must be refused
+ * from the next request on. SQLite's data version reveals changes by other connections.
  */
 function openCache({ dataVersion }: Statements, scheduler: Scheduler) {
   const keys = new Map<string, CachedKey>();
@@ -260,14 +239,20 @@ function openCache({ dataVersion }: Statements, scheduler: Scheduler) {
 function createStore(db: Connection, scheduler: Scheduler) {
   const statements = prepareStatements(db);
   const { selectOne, selectSecret, insert, replace, insertSecret, endSecrets } = statements;
-  const { find, list } = openReads(statements);
   const cache = openCache(statements, scheduler);
   const uses = openKeyUses(db);
+
+  const read = (row: KeyRow, now: number) => toKey(row, statements.selectPrefixes.all(row.id, now));
+
+  function find(id: number, nowSeconds: number): ApiKey | undefined {
+    const row = selectOne.get(id);
+    return row && read(row, nowSeconds);
+  }
 
   return {
     connection: db,
     find,
-    list,
+    list: (nowSeconds: number) => statements.selectAll.all().map((row) => read(row, nowSeconds)),
 
     /**
      * Finds the key of a secret that has not ended. The key may be disabled or expired. If the secret ends
@@ -302,7 +287,6 @@ function createStore(db: Connection, scheduler: Scheduler) {
         return find(id, nowSeconds) as ApiKey;
       }),
 
-    /** @returns undefined if there is no key with this id */
     update: (
       id: number,
       changes: Partial<ApiKeyValues> & { readonly isActive?: boolean },
@@ -316,10 +300,7 @@ function createStore(db: Connection, scheduler: Scheduler) {
         return find(id, nowSeconds);
       }),
 
-    /**
-     * Adds a secret, and ends earlier secrets.
-     * @param overlapSeconds time for which earlier secrets stay valid
-     */
+    /** @param overlapSeconds time for which earlier secrets stay valid */
     rotate: (id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number): ApiKey | undefined =>
       db.transaction.immediate(() => {
         if (selectOne.get(id) === undefined) return undefined;
@@ -332,7 +313,6 @@ function createStore(db: Connection, scheduler: Scheduler) {
 
     /** Counts a request in memory. The count is stored within a minute, or by `close`. */
     countUse: uses.count,
-    /** Returns the stored counts, ordered by key, kind and name. */
     uses: uses.list,
 
     close(): void {
@@ -345,13 +325,11 @@ function createStore(db: Connection, scheduler: Scheduler) {
 export type ApiKeyStore = ReturnType<typeof createStore>;
 
 export interface ApiKeysOptions {
-  /** Milliseconds for which a change may wait for another process. */
   readonly waitMs: number;
   readonly create: boolean;
   readonly scheduler: Scheduler;
 }
 
-/** @throws StorageError if the file cannot be used */
 export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeysOptions): ApiKeyStore {
   const db = openDatabase(file, { waitMs, create, cacheKiB: 1024, schema: KEYS_SCHEMA });
   try {
@@ -362,11 +340,7 @@ export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeys
   }
 }
 
-/**
- * @param use `serve` (for a service) and `issue` (to add a key) create a missing file; `manage` (for all
- *   other purposes) requires an existing file
- * @throws StorageError
- */
+/** Creates a missing file, unless `use` is `manage`. @throws StorageError */
 export const openKeys = (storage: Storage, use: StorageUse): ApiKeyStore =>
   openApiKeys(keysFileOf(storage.pathForOpening()), {
     waitMs: waitMsFor(use),

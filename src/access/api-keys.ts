@@ -12,7 +12,6 @@ export const isVisible = (visible: Visible, cooperativeId: number): boolean =>
   visible === null || visible.includes(cooperativeId);
 
 /**
- * Returns the cooperatives whose rows a list contains.
  * @param cooperativeId requested cooperative; undefined for all
  * @returns undefined for all; empty if the requested cooperative is not visible
  */
@@ -24,7 +23,6 @@ export function visibleCooperatives(
   return isVisible(visible, cooperativeId) ? [cooperativeId] : [];
 }
 
-/** Returns a store limited to the visible rows. */
 export type StoreOf<Store> = (visible: Visible) => Store;
 
 export const SCOPES = [
@@ -41,7 +39,6 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Permissions of each scope, in the words of the documentation. */
 export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
   'cooperatives:read': 'reads cooperatives',
   'cooperatives:write': 'creates and changes cooperatives',
@@ -74,14 +71,12 @@ export interface ApiKeyValues {
   readonly cooperatives: Visible;
   /** Purpose that the ledger records if a request states none; null for no purpose. */
   readonly purpose: string | null;
-  /** True if each request for personal data must state a purpose. */
   readonly requiresPurpose: boolean;
   readonly limits: RateLimits;
   /** Epoch seconds from which the key is refused; null if the key never expires. */
   readonly expiresAt: number | null;
 }
 
-/** Default values of a new key, without restrictions and without scopes. */
 export const NEW_KEY: ApiKeyValues = {
   name: '',
   scopes: [],
@@ -123,9 +118,8 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const API_KEY = /^crs_[0-9A-Za-z]{36}$/;
 
 /**
- * Returns a new key: `crs_`, 30 base62 characters, and a 6-character checksum of the preceding text
- * (docs/api.md#authentication).
- * @returns the text, which is shown once and never stored, and the stored parts
+ * Makes a key: `crs_`, 30 base62 characters, and a 6-character checksum of the preceding text
+ * (docs/api.md#authentication). Its text is shown once and never stored.
  */
 export function issueSecret(): { text: string; hash: Uint8Array; prefix: string } {
   const random = Array.from({ length: RANDOM_CHARACTERS }, () => BASE62[randomInt(BASE62.length)]);
@@ -187,10 +181,7 @@ export const parseStated = (text: string): string | FieldError =>
 const UNIT_SECONDS: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: DAY_SECONDS };
 const LONGEST_OVERLAP_DAYS = 90;
 
-/**
- * Parses the time for which an old secret stays valid after a rotation: `90s`, `30m`, `24h` or `7d`.
- * @returns seconds
- */
+/** @param text such as `90s`, `30m`, `24h` or `7d` @returns seconds */
 export function parseOverlap(text: string): number | FieldError {
   const [, count, unit = ''] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];
   const seconds = Number(count) * (UNIT_SECONDS[unit] ?? Number.NaN);

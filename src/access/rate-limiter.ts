@@ -1,7 +1,4 @@
-/**
- * Rate limiter of a process. It is exact for both windows of a key, takes O(1) per decision, and is empty
- * after a restart (docs/api.md#rate-limits, docs/operating.md#limits).
- */
+/** Rate limiter, which is empty after a restart (docs/api.md#rate-limits, docs/operating.md#limits). */
 import type { Clock } from '../runtime/scheduler.ts';
 
 export const DEFAULT_PER_HOUR = 1_000;
@@ -21,7 +18,6 @@ export interface RateLimits {
 export const formatPolicy = (perHour: number | string, perDay: number | string): string =>
   `"hour";q=${perHour};w=${HOUR_MS / 1000}, "day";q=${perDay};w=${DAY_MS / 1000}`;
 
-/** State of a window after a decision. */
 export interface WindowUsage {
   readonly limit: number;
   readonly windowMs: number;
@@ -30,7 +26,7 @@ export interface WindowUsage {
   readonly resetMs: number;
 }
 
-export interface KeyUsage {
+interface KeyUsage {
   readonly hour: WindowUsage;
   readonly day: WindowUsage;
 }
@@ -42,24 +38,19 @@ export interface Decision extends KeyUsage {
 }
 
 /**
- * Decides on the requests of a key by a sliding-window log: the times of admitted requests, in one ring
- * buffer that doubles when full. No window `(t − w, t]` ever contains more admitted requests than its limit,
- * and no request within the limits is refused (docs/api.md#rate-limits). Each window has a cursor at its
- * oldest time. The cursor passes each time once, so a decision costs O(1) amortised.
- *
- * Times are whole milliseconds of a monotonic clock, and must not decrease from call to call.
+ * Times of the admitted requests of a key, in one ring buffer that doubles when full. No window `(t − w, t]`
+ * ever contains more admitted requests than its limit, and no request within the limits is refused. Each
+ * window has a cursor at its oldest time. The cursor passes each time once, so a decision costs O(1)
+ * amortised. Times are whole milliseconds of a monotonic clock, and must not decrease from call to call.
  */
 export class SlidingWindowLog {
   private times = new Float64Array(16);
-  // Indexes of times. An index never decreases. The i-th time is in slot i modulo the length of the ring.
+  // Indexes, which never decrease. The i-th time is in slot i modulo the length of the ring.
   private admitted = 0;
   private hourStart = 0;
   private dayStart = 0;
 
-  /**
-   * Decides on one request or several requests at the current time, and counts them if all are admitted.
-   * @param count at most the lower of the two limits
-   */
+  /** Counts the requests if all are admitted. @param count at most the lower of the two limits */
   take(limits: RateLimits, nowMs: number, count = 1): Decision {
     this.advance(nowMs);
     const hourWaitMs = this.waitMs(this.hourStart, limits.perHour - count, HOUR_MS, nowMs);
@@ -74,7 +65,6 @@ export class SlidingWindowLog {
     };
   }
 
-  /** Returns the state of both windows without counting a request. */
   usage(limits: RateLimits, nowMs: number): KeyUsage {
     this.advance(nowMs);
     return {
@@ -117,8 +107,7 @@ export class SlidingWindowLog {
 
   private windowUsage(start: number, limit: number, windowMs: number, nowMs: number): WindowUsage {
     const count = this.admitted - start;
-    // If the limit was lowered, the window may contain more requests than the limit. In that case,
-    // `remaining` grows once the limit-th newest request has left the window.
+    // If the limit was lowered below the count, `remaining` grows once the limit-th newest request has left.
     const next = Math.max(start, this.admitted - limit);
     const resetMs = count === 0 ? 0 : this.timeAt(next) + windowMs - nowMs;
     return { limit, windowMs, remaining: Math.max(0, limit - count), resetMs };
@@ -131,7 +120,6 @@ interface LimitedKey {
 }
 
 export class RateLimiter {
-  /** Windows by key id, for every key used since the start. */
   private readonly windows = new Map<number, SlidingWindowLog>();
   private readonly clock: Clock;
 
@@ -139,20 +127,15 @@ export class RateLimiter {
     this.clock = clock;
   }
 
-  /**
-   * Decides on one request or several requests at the current time, and counts them if all are admitted.
-   * @param count at most the lower of the key's two limits
-   */
+  /** @param count at most the lower of the key's two limits */
   take(key: LimitedKey, count = 1): Decision {
     return this.windowsOf(key).take(key.limits, this.nowMs(), count);
   }
 
-  /** Returns the state of both windows without counting a request. */
   usage(key: LimitedKey): KeyUsage {
     return this.windowsOf(key).usage(key.limits, this.nowMs());
   }
 
-  /** Number of keys in memory, and the bytes of their windows. */
   get size(): { readonly keys: number; readonly bytes: number } {
     const bytes = [...this.windows.values()].reduce((sum, windows) => sum + windows.bytes, 0);
     return { keys: this.windows.size, bytes };

@@ -25,11 +25,8 @@ import {
   writeAndRecordBackup,
 } from './numbered-backups.ts';
 
-// Output of a backup: text for people, JSON for programs
-
 export const formatInstant = (instantMs: number): string => new Date(instantMs).toISOString();
 
-/** Returns the document of `--json`. */
 export const describeBackup = (
   folder: string,
   { program, instantMs, files, rows, sequence, registryId }: Manifest,
@@ -66,13 +63,10 @@ function formatBackup({ files, rows, sequence }: Manifest): string {
   return `${fileTable}\n${formatTable(['TABLE', 'ROWS'], rowLines)}${events}`;
 }
 
-// Checks of the target folder and its disk
-
 /**
  * Asks the user before a missing folder is created. A folder is also missing if its disk is not mounted, and
  * the backup would then be written to another disk.
  * @param folder parent of the folder of the backup
- * @param yes skips the question
  * @throws CommandError with status 2 if the user refuses or cannot be asked
  */
 async function requireFolder(
@@ -190,7 +184,6 @@ async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promis
   assertLedger(backup.ledgerFault ?? ledgerFault);
 }
 
-/** @throws CommandError if the access ledger in a backup is incomplete or not sound */
 function assertLedger(fault: string | null): void {
   if (fault === null) return;
   throw new CommandError(EXIT.partly, `The access ledger is NOT sound: ${fault} See docs/ledger.md#damage.`);

@@ -1,7 +1,4 @@
-/**
- * Erases persons from the copy of a backup before the copy replaces the registry. The copy still has all
- * persons who were erased after the backup (docs/backup.md#erased-persons).
- */
+/** Erases from the copy of a backup the persons erased after the backup (docs/backup.md#erased-persons). */
 
 import { createSecretKey } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -55,7 +52,6 @@ export async function findErasures(
   );
   const ofBackup = readErasuresFile(join(copies, basename(erasuresFileOf('registry.db'))));
   return {
-    /** All known erasures. */
     newest: ofBackup === undefined ? beyond : mergeErasures(beyond, ofBackup),
     /** Erasures from all sources except the backup. */
     beyond,
@@ -64,10 +60,7 @@ export async function findErasures(
   };
 }
 
-/**
- * True if the file is the registry from which the backup was made. A restored copy has another epoch, because
- * each restore renews the epoch.
- */
+/** True for the registry that was backed up, but not for a restored copy, which has another epoch. */
 function isContinued(file: string, sequence: SequencePosition | undefined): boolean {
   if (sequence === undefined) return false;
   try {
@@ -110,7 +103,6 @@ const readRegistry = (file: string): Erasures =>
 interface EraseOptions extends Omit<OperationOptions, 'waitMs'> {
   /** Returns epoch milliseconds. */
   readonly now: () => number;
-  /** User to record with the corrections. */
   readonly systemUser: string;
   /** Called after each change on disk. */
   readonly onStep: (step: string) => void;
@@ -136,12 +128,11 @@ export function eraseAgain(
   const members = since.size === 0 ? [] : eraseFrom(copy, newest, since, options);
   const all = mergeErasures(newest, ofBackup);
   // If no other source has an erasure after the backup, the other sources may all be older than the backup.
-  const isNewer = isUpToDate || [...beyond.erasedAt.values()].some((seconds) => seconds * 1000 >= instantMs);
+  const isNewer = isUpToDate || beyond.erasedAt.values().some((seconds) => seconds * 1000 >= instantMs);
   // If the other sources lack an erasure that the backup has, they are older, or of another registry.
   const isComplete =
     beyond.secrets.includes(ofBackup.secrets[0] ?? '') && erasedSince(ofBackup, beyond).length === 0;
   return {
-    /** All erasures known now. */
     all,
     /** True if the copy has the newest schema. */
     isMigrated: since.size > 0,
@@ -151,7 +142,8 @@ export function eraseAgain(
       /** Epoch milliseconds after which erasures may be unknown; undefined if all are known. */
       unknownSinceMs: isNewer && isComplete ? undefined : instantMs,
       /** Epoch seconds of the last known erasure; undefined if there is none. */
-      lastSeconds: all.erasedAt.size === 0 ? undefined : Math.max(...all.erasedAt.values()),
+      lastSeconds:
+        all.erasedAt.size === 0 ? undefined : all.erasedAt.values().reduce((a, b) => Math.max(a, b)),
     },
   };
 }
@@ -160,9 +152,9 @@ function eraseFrom(
   copy: string,
   newest: Erasures,
   since: ReadonlySet<string>,
-  { format, monotonicMs, now, systemUser, onStep }: EraseOptions,
+  { zone, monotonicMs, now, systemUser, onStep }: EraseOptions,
 ): number[] {
-  const scope = openOperationScope(copy, { format, monotonicMs, waitMs: 0 });
+  const scope = openOperationScope(copy, { zone, monotonicMs, waitMs: 0 });
   const { db } = scope;
   const nowSeconds = Math.floor(now() / 1000);
   try {
@@ -189,16 +181,13 @@ function eraseFrom(
   }
 }
 
-/**
- * Queries whose rows have the id of a member, the present national ID, and a present or former national ID.
- */
+/** SELECTs of a member's id, the present national ID, and a present or former national ID. */
 const NUMBERS = [
   'SELECT id, identity_card, identity_card FROM members ORDER BY identity_card',
   `SELECT m.id, m.identity_card, f.old FROM former_identity_cards f
    JOIN members m ON m.identity_card = f.new`,
 ];
 
-/** Returns the ids of the members to erase, by national ID. */
 function findPersons(db: Connection, newest: Erasures, since: ReadonlySet<string>): Map<string, number[]> {
   // Creates each key object only once, because there may be millions of national IDs.
   const keys = newest.secrets.map((secret) => createSecretKey(Buffer.from(secret, 'hex')));

@@ -1,14 +1,11 @@
-/**
- * Reads and formats the `manifest.json` of a backup, which describes the other files
- * (src/sqlite/registry-files.ts). A folder without a manifest is not a backup.
- */
+/** Reads and formats the `manifest.json` of a backup. A folder without a manifest is not a backup. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
 import { deniedMessage } from '../runtime/process.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
-import { DATABASE_FILES } from '../sqlite/registry-files.ts';
+import { DATABASE_FILES, findDatabase } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/sqlite-errors.ts';
 import type { SequencePosition } from '../sqlite/storage.ts';
 
@@ -16,13 +13,11 @@ export const MANIFEST_NAME = 'manifest.json';
 /** Version of the format. Increase it if older releases would misread a backup. */
 const FORMAT = 2;
 
-/** A file in the manifest, in the form of the JSON. */
 export interface ManifestFile {
   readonly name: string;
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
-  /** `application_id` in the header of the SQLite file. */
   readonly application_id: number;
   readonly schema_version: number;
 }
@@ -38,20 +33,18 @@ export interface Manifest {
   readonly sequence: SequencePosition | undefined;
   /** Undefined if the registry's id cannot be read. */
   readonly registryId: string | undefined;
-  /**
-   * Number of a backup of 1.0.0. In later releases, the number is in the name of the folder, and this is 0.
-   */
+  /** Number of a backup of 1.0.0. Later releases number the folder instead, and this is 0. */
   readonly number: number;
 }
 
-/** Error of a manifest that is damaged or was changed. */
+/** The manifest is damaged or was changed. */
 export class ManifestError extends Error {
   constructor(reason: string) {
     super(`${MANIFEST_NAME}: ${reason}`);
   }
 }
 
-/** Formats a manifest, with a hash of all fields as the last field. */
+/** The last field is a hash of all other fields. */
 export function formatManifest(manifest: Manifest): string {
   const document = toDocument(manifest);
   return `${JSON.stringify({ ...document, manifest_sha256: hashOf(document) }, undefined, 2)}\n`;
@@ -71,7 +64,6 @@ const toDocument = ({ program, instantMs, files, rows, sequence, registryId }: M
 const hashOf = (document: object): string => hash('sha256', JSON.stringify(document));
 
 /**
- * Reads the manifest of a folder.
  * @throws StorageError `unusable` when the folder has no manifest, or the manifest of a newer release;
  * ManifestError when the manifest is damaged or was changed
  */
@@ -137,14 +129,11 @@ function parseDocument(text: string): StoredDocument {
  * size and hash of the file. A restore leaves the file in the backup.
  */
 export const isUnknownFile = (name: string): boolean =>
-  /^registry\.[a-z-]+\.db$/.test(name) &&
-  !isLedgerFileOfBackup(name) &&
-  !DATABASE_FILES.some((file) => file.name === name);
+  /^registry\.[a-z-]+\.db$/.test(name) && !isLedgerFileOfBackup(name) && findDatabase(name) === undefined;
 
 /** @throws ManifestError for an unexpected file name, which could be a path outside the folder */
 function assertNames(names: readonly string[]): void {
-  const isDatabase = (name: string) => DATABASE_FILES.some((file) => file.name === name);
-  if (names.some((name) => !isDatabase(name) && !isLedgerFileOfBackup(name) && !isUnknownFile(name)))
+  if (names.some((name) => !findDatabase(name) && !isLedgerFileOfBackup(name) && !isUnknownFile(name)))
     throw new ManifestError('it names a file that no backup has.');
   const repeated = names.find((name, i) => names.indexOf(name) !== i);
   if (repeated !== undefined) throw new ManifestError(`it names ${repeated} twice.`);

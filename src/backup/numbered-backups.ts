@@ -1,6 +1,4 @@
-/**
- * Manages the backups in a common folder. Backups are ordered by the numbers in their names, not by date.
- */
+/** Manages the backups in a common folder, in the order of the numbers in their names, not of their dates. */
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
@@ -35,12 +33,10 @@ export function datedFolderIn(parent: string, instantMs: number): string {
 export type PrunedBackups = ReturnType<typeof pruneDatedBackups>;
 
 /**
- * Removes the oldest complete backups from a folder. Counts and removes only backups of the same registry as
- * the newest backup.
+ * Removes the oldest complete backups from a folder, but only those of the registry of the newest backup.
  * @param keep number of backups to keep, at least 1
  * @param yes skips the check that the newest backup has not shrunk
  * @param written name of the backup that was just written, which counts as the newest
- * @returns the number of backups that are left, and the names of the removed backups
  * @throws StorageError `failed` when the newest backup has fewer than half the members of the previous backup
  */
 export function pruneDatedBackups(parent: string, keep: number, yes: boolean, written?: string) {
@@ -78,10 +74,7 @@ interface DatedBackup {
   readonly manifest: Manifest;
 }
 
-/**
- * Lists the complete backups in a folder, newest first.
- * @param onDenied called for each backup that this process may not read
- */
+/** @param onDenied called for each backup that this process may not read */
 export const listDatedBackups = (
   parent: string,
   onDenied: (name: string, fault: string) => void = () => {},
@@ -118,15 +111,13 @@ function readComplete(folder: string, onDenied: (fault: string) => void): DatedB
   }
 }
 
-/** Lists the relative paths of all files in a folder and its subfolders. */
 const listFiles = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => !entry.isDirectory())
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 
 /**
- * Finds the newest sound backup of the registry at a location. Without a registry at the location, all
- * backups in the folder must be of one registry.
+ * Finds the newest sound backup of the registry at a location.
  * @returns the folder of the backup, and the newer backups that are not sound or not readable
  * @throws StorageError `unusable` when the folder has no sound backup of this registry, or has backups of
  * several registries and the location has no registry
@@ -168,13 +159,10 @@ export async function findNewestBackup(databaseFile: string, parent: string) {
 interface RecordedBackup {
   /** Epoch of the sequence of events. Null if the registry had lost its epoch, which `check` reports. */
   readonly epoch: string | null;
-  /** Absolute path. */
   readonly folder: string;
-  /** Epoch milliseconds. The backup has all writes that were acknowledged before this instant. */
   readonly instantMs: number;
-  /** Size of all files together. */
   readonly bytes: number;
-  /** Time of the last verification, in epoch milliseconds; null before the first. */
+  /** Null before the first verification. */
   readonly verifiedAtMs: number | null;
   /** Fault that was found when the backup was written or last verified; null for a sound backup. */
   readonly fault: string | null;
@@ -207,11 +195,7 @@ function writeRecord(databaseFile: string, last: RecordedBackup): void {
   }
 }
 
-/**
- * Writes a backup while other processes use the registry, and records it as the last backup of the location.
- * @param target a new or empty folder, in which all files appear together, once they are checked and on disk
- * @throws StorageError, or the reason of the signal
- */
+/** Records the backup as the last one of the location. @throws StorageError, or the reason of the signal */
 export async function writeAndRecordBackup(
   storage: Storage,
   target: string,
@@ -230,11 +214,7 @@ export async function writeAndRecordBackup(
   return backup;
 }
 
-/**
- * Verifies a backup by reading every byte. Records the result if this is the last backup of the location.
- * @param now returns epoch milliseconds
- * @throws StorageError `unusable` when the folder has no backup, or a backup of a newer release
- */
+/** Records the result if this is the last backup of the location. @throws StorageError, like `checkBackup` */
 export async function verifyAndRecordBackup(
   { location }: Storage,
   folder: string,
@@ -282,10 +262,7 @@ export function placeOf(databaseFile: string, path: string): BackupPlace {
 
 export type LastBackup = NonNullable<ReturnType<typeof findLastBackup>>;
 
-/**
- * Finds the last backup of a location and its place. The manifest must exist at the place, not just the
- * folder: the mount point of an unmounted disk may be an empty folder.
- */
+/** Looks for the manifest, because the mount point of an unmounted disk may be an empty folder. */
 export function findLastBackup(databaseFile: string) {
   const last = readRecord(databaseFile);
   return last && { ...last, place: placeOf(databaseFile, join(last.folder, MANIFEST_NAME)) };

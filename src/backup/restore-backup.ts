@@ -11,17 +11,17 @@ import { adoptOldLedger } from '../ledger/ledger-writer.ts';
 import { addMonthKeys } from '../ledger/month-keys.ts';
 import { renewEpoch } from '../registry/changes/append-and-expire-events.ts';
 import { addToErasuresFile, isOfRegistry, readErasuresFile } from '../registry/stored/erasures.ts';
-import { createReadModelFormat } from '../registry/stores/read-model.ts';
 import { createPrivateFolder } from '../runtime/process.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { copyPrivately, syncPath } from '../sqlite/durable-files.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
-import { assertTimeZone, readRegistryId, timeZoneOf } from '../sqlite/registry-facts.ts';
+import { assertTimeZone, readRegistryId } from '../sqlite/registry-facts.ts';
 import {
   backupsFileOf,
   DATABASE_FILES,
   type DatabaseFile,
   erasuresFileOf,
+  findDatabase,
   keysFileOf,
   RESERVED_BYTES,
   readFreeBytes,
@@ -31,7 +31,6 @@ import {
 import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
 import { StorageError } from '../sqlite/sqlite-errors.ts';
 import type { Storage } from '../sqlite/storage.ts';
-import { KIGALI } from '../values/date-time.ts';
 import { eraseAgain, findErasures } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';
 import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
@@ -48,7 +47,6 @@ const LEAP = { from: 1_000_000, to: 1_000_000_000, max: 999_999_999_999 };
 const COOPERATIVES = { from: 1_000_000, to: 2_000_000, max: 418_000_000 };
 
 /**
- * Increases all counters of ids.
  * @param registry copy that no other process has open, next to copies of the other files
  * @param leap returns a random number in the range; replaced in tests
  * @throws StorageError `failed` when an id would exceed its maximum
@@ -88,7 +86,7 @@ const lastId = (db: Connection, table: string): number =>
        coalesce((SELECT last_id FROM removed_ids WHERE table_name = '${table}'), 0))`,
   );
 
-/** Increases SQLite's counters. The table `sqlite_sequence` lacks tables that never had a row. */
+/** The table `sqlite_sequence` lacks tables that never had a row. */
 function leapSequences(db: Connection, next: (table: string, last: number) => number): void {
   const tables = db.values<string>(
     `SELECT name FROM sqlite_schema
@@ -112,7 +110,6 @@ interface RestoreOptions {
   readonly erasuresFile?: string | undefined;
   /** Returns epoch milliseconds. */
   readonly now: () => number;
-  /** User to record with repeated erasures. */
   readonly systemUser: string;
   /** Called after each change on disk. Tests kill the process in this function. */
   readonly onStep?: (step: string) => void;
@@ -134,8 +131,7 @@ export async function restore(
   const { location } = storage;
   const databaseFile = resolve(location);
   const manifest = readSound(folder);
-  const isResumed = wasInterrupted(databaseFile);
-  if (!isResumed && !options.replace) assertNothingAt(databaseFile);
+  if (!options.replace && !wasInterrupted(databaseFile)) assertNothingAt(databaseFile);
   assertNoLinks(databaseFile);
   const restoring = new RestoringFolder(databaseFile);
   try {
@@ -161,9 +157,7 @@ export async function restore(
       backup: manifest,
       /** Folder of the files that were at the location; undefined if there were no files. */
       replacedFolder,
-      /**
-       * True if a restored file has the schema of an older release. Opening the registry migrates the file.
-       */
+      /** True if a restored file has the schema of an older release, which the next opening migrates. */
       isOlder,
       erasures: report,
       ledger,
@@ -213,13 +207,12 @@ async function prepare(
     }
     ledgerFaults.push(...keepMonthKeys(restoring));
     const erasures = await findErasures(restoring, options.erasuresFile, manifest.sequence);
-    const registry = join(copies, registryOf(manifest).name);
+    const registry = join(copies, 'registry.db');
     if (zone !== undefined) assertTimeZone(registry, zone);
     if (manifest.files.some(({ name }) => isLedgerFileOfBackup(name)))
       createLedgerFolder(restoring.databaseFile);
     leapIds(registry);
-    const format = createReadModelFormat(zone ?? timeZoneOf(registry) ?? KIGALI);
-    const erasing = { ...options, format, monotonicMs };
+    const erasing = { ...options, zone, monotonicMs };
     return { ...eraseAgain(registry, erasures, manifest.instantMs, erasing), ledgerFaults };
   } catch (error) {
     restoring.abandon();
@@ -235,16 +228,14 @@ function toRestoreError(error: unknown, location: string): unknown {
   });
 }
 
-const kindOf = ({ name }: ManifestFile): DatabaseFile =>
-  DATABASE_FILES.find((file) => file.name === name) as DatabaseFile;
-
 const databasesOf = ({ files }: Manifest): readonly ManifestFile[] =>
-  files.filter(({ name }) => !isLedgerFileOfBackup(name) && !isUnknownFile(name));
+  files.filter(({ name }) => findDatabase(name) !== undefined);
 
-const registryOf = (manifest: Manifest): ManifestFile =>
-  databasesOf(manifest).find((file) => !kindOf(file).isOptional) as ManifestFile;
+const registryOf = ({ files }: Manifest): ManifestFile =>
+  files.find(({ name }) => name === 'registry.db') as ManifestFile;
 
-const newestOf = (file: ManifestFile): number => kindOf(file).schema.migrations.length;
+const newestOf = ({ name }: ManifestFile): number =>
+  (findDatabase(name) as DatabaseFile).schema.migrations.length;
 
 const notSound = (folder: string, fault: string, cause?: unknown) =>
   new StorageError('failed', `${folder} is not a sound backup. Nothing was restored. ${fault}`, { cause });
@@ -323,10 +314,7 @@ function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
   return isOwn ? [] : withSideFiles(file).filter((path) => existsSync(path));
 }
 
-/**
- * Adds the month keys of the location to the copied file of keys, since the location's ledger uses them.
- * @returns faults
- */
+/** Adds the month keys of the location to the copied keys, for the location's ledger. @returns faults */
 function keepMonthKeys({ copies, databaseFile, oldFolder }: RestoringFolder): string[] {
   const keys = keysFileOf(databaseFile);
   try {

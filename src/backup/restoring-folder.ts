@@ -19,9 +19,8 @@ import { StorageError, unusable } from '../sqlite/sqlite-errors.ts';
 
 /** File that the running restore has locked. */
 const LOCK = '.lock';
-/** Folder of the copies from the backup. */
 const NEW = '.new';
-/** File that exists once all old files are in the folder. Files at the location are then from a restore. */
+/** Exists once all old files are in the folder. Files at the location are then from a restore. */
 const MOVED = '.moved';
 
 const REPLACED = DATABASE_FILES.filter(({ outlivesRestores }) => !outlivesRestores);
@@ -73,10 +72,7 @@ export class RestoringFolder {
     createPrivateFolder(this.copies);
   }
 
-  /**
-   * Moves all files of the old registry into the folder, and then marks on disk that all files are moved.
-   * @param foreignFiles further files of other registries to move
-   */
+  /** Finally marks on disk that all files are moved. @param foreignFiles files of other registries to move */
   moveOldFiles(onStep: (step: string) => void, foreignFiles: readonly string[]): void {
     if (existsSync(join(this.oldFolder, MOVED))) return;
     for (const file of [...filesAt(this.databaseFile), ...foreignFiles]) {
@@ -100,11 +96,7 @@ export class RestoringFolder {
     this.sync();
   }
 
-  /**
-   * Ends the restore. Processes can then open the location again.
-   * @param nowMs epoch milliseconds, used to name the folder of the old files
-   * @returns the folder of the old files; undefined if there were none
-   */
+  /** Ends the restore. @returns the folder of the old files; undefined if there were none */
   finish(nowMs: number): string | undefined {
     const replaced = replacedFolderOf(this.databaseFile, nowMs);
     renameSync(this.oldFolder, replaced);

@@ -7,11 +7,9 @@ import { findLedgerFault } from '../ledger/ledger-copy.ts';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
 import { Connection } from '../sqlite/connection.ts';
 import { hashFile } from '../sqlite/durable-files.ts';
-import { DATABASE_FILES, SIDE_SUFFIXES } from '../sqlite/registry-files.ts';
+import { findDatabase, SIDE_SUFFIXES } from '../sqlite/registry-files.ts';
 import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
 import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
-
-// Inspection of a file that no other process uses
 
 export interface Inspection {
   readonly applicationId: number;
@@ -25,7 +23,7 @@ export interface Inspection {
 }
 
 /**
- * Inspects a file. Returns a fault for a file that is not a database.
+ * Inspects a file that no other process uses.
  * @param depth `quick` checks the structure of all tables and indexes; `full` also compares indexes with
  * their tables, which takes several times as long
  */
@@ -54,7 +52,7 @@ export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspecti
   }
 }
 
-/** Joins the lines of a message of SQLite, except the line that only names the database. */
+/** Leaves out the line that only names the database. */
 const toOneLine = (result: string): string =>
   result
     .replace(/^\*\*\* .* \*\*\*\n/, '')
@@ -105,7 +103,7 @@ export async function checkBackup(folder: string): Promise<CheckedBackup> {
   return { backup: manifest, fault: null, ledgerFault: ledgerFault ?? findLedgerFault(folder) };
 }
 
-/** Checks whether a file exists with the size in the manifest, without reading the file. */
+/** Checks the file without reading it. */
 export function findWrongFile(path: string, { bytes }: ManifestFile): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return 'it is missing.';
@@ -132,7 +130,7 @@ export function findWrongContent(
   file: ManifestFile,
 ): string | undefined {
   if (fault !== null) return `it is damaged: ${fault}.`;
-  const schema = DATABASE_FILES.find(({ name }) => name === file.name)?.schema;
+  const schema = findDatabase(file.name)?.schema;
   if (applicationId !== file.application_id || applicationId !== schema?.applicationId)
     return `it ${schema?.mistakenFor?.[applicationId] ?? 'belongs to another application.'}`;
   if (schemaVersion !== file.schema_version)
@@ -143,15 +141,13 @@ export function findWrongContent(
     : undefined;
 }
 
-/** Calls `findWrongContent`, and also compares the registry's rows and sequence with the manifest. */
 function findWrongInside(
   inspection: Inspection,
   file: ManifestFile,
   { rows, sequence }: Manifest,
 ): string | undefined {
   const fault = findWrongContent(inspection, file);
-  const isRegistry = DATABASE_FILES.some(({ name, isOptional }) => name === file.name && !isOptional);
-  if (fault !== undefined || !isRegistry) return fault;
+  if (fault !== undefined || file.name !== 'registry.db') return fault;
   const { rows: counts, sequence: position } = inspection;
   const table = Object.keys(counts).find((name) => name in rows && rows[name] !== counts[name]);
   if (table !== undefined) return `it has ${counts[table]} rows of ${table} instead of ${rows[table]}.`;

@@ -20,17 +20,13 @@ import { type Inspection, inspectDatabase } from './verify-backup.ts';
 // this folder. The next backup with the same name removes the folder. All dated names count as the same name
 
 export interface BackupOptions {
-  /** Version of the program, for the manifest. */
   readonly program: string;
   /** Returns epoch milliseconds. */
   readonly now: () => number;
   /** Stops the backup before its next step, and removes the files that were written so far. */
   readonly signal?: AbortSignal;
-  /**
-   * Called while databases are copied. Reading them back, which is not reported, takes about as long.
-   * @param part copied share of the databases, from 0 to 1
-   */
-  readonly onProgress?: (part: number) => void;
+  /** Called while databases are copied. Reading them back, which is not reported, takes about as long. */
+  readonly onProgress?: (fraction: number) => void;
 }
 
 export interface WrittenBackup extends Manifest {
@@ -42,13 +38,10 @@ export interface WrittenBackup extends Manifest {
 export const isDatedName = (name: string): boolean =>
   /^(?:[0-9]{6,12}-)?[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z(?:-[1-9][0-9]*)?$/.test(name);
 
-/** Returns the name of a folder while its backup is being written or removed. */
+/** Name of a folder while its backup is being written or removed. */
 export const incompleteNameOf = (name: string): string => `${name}.incomplete-${process.pid}`;
 
-/**
- * Creates the work folder for the backup `target`, and removes work folders of killed backups.
- * @throws StorageError `unusable` when the target is not a new or empty folder, or cannot be created
- */
+/** @throws StorageError `unusable` when the target is not a new or empty folder, or cannot be created */
 function createWorkFolder(target: string): string {
   assertNewOrEmpty(target);
   const folder = incompleteNameOf(resolve(target));
@@ -154,7 +147,7 @@ async function copySnapshots(
 ): Promise<void> {
   let before = 0;
   for (const { file, db, bytes } of snapshots) {
-    const report = onProgress && ((part: number) => onProgress((before + bytes * part) / all));
+    const report = onProgress && ((fraction: number) => onProgress((before + bytes * fraction) / all));
     await copySnapshot(db, join(folder, file.name), signal, report);
     before += bytes;
   }
@@ -175,15 +168,12 @@ const diskFull = (target: string, cause?: unknown) =>
     cause,
   });
 
-/**
- * Requires room for the backup and `RESERVED_BYTES`. A registry on the same disk refuses writes when less
- * than `RESERVED_BYTES` is free.
- */
+/** Leaves `RESERVED_BYTES`, without which a registry on the same disk refuses writes. */
 function assertRoom(bytes: number, target: string, free: () => number): void {
   if (free() < bytes + RESERVED_BYTES) throw diskFull(target);
 }
 
-/** Creates the manifest from the copies, which are read back from the disk. */
+/** Reads the copies back from the disk. */
 async function describe(
   databaseFile: string,
   folder: string,

@@ -1,4 +1,4 @@
-/** Lists of one cooperative: its members, its recorded rows by kind, and members who need attention. */
+/** Lists of one cooperative: members, recorded rows, late loans, and members without a delivery. */
 
 import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../desk/list.ts';
 import { type Column, table } from '../desk/parts.ts';
@@ -11,8 +11,7 @@ import { cooperativePath, findCooperative } from '../registry/pages/find-visited
 import { nameOf, referenceOf, writeStored } from '../registry/pages/stored-values.ts';
 import type { FoundMember } from '../registry/stored/stored-data-types.ts';
 import { formatDate, startOfDay } from '../values/date-time.ts';
-import type { FieldGroup } from '../values/declared-fields.ts';
-import { listFields, onlyGiven } from '../values/declared-fields.ts';
+import { type FieldGroup, listFields, onlyGiven } from '../values/declared-fields.ts';
 import type { Page as Rows } from '../values/errors.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';
 import { type Message, say } from '../values/message.ts';
@@ -31,14 +30,13 @@ interface Asked extends OrderedRequest {
   readonly memberCode: string | undefined;
 }
 
-/** Returns the link that sorts the list by a column. */
 type InOrder = (order: RowOrder, way?: 'descending') => Pick<Column, 'link' | 'order'>;
 
 interface Listed<Row> {
   readonly name: string;
   readonly title: Message;
   readonly fields: readonly FieldGroup[];
-  /** Set if users can filter the list by member. */
+  /** Set if users can filter by member. */
   readonly isFiltered?: true;
   readonly list: (stored: CooperativeLists, visit: Visit, request: Asked) => Rows<Row>;
   /** Columns after the name and the code. */
@@ -116,7 +114,6 @@ function rowsTable<Row extends FoundMember>(
 const startOfToday = ({ now, desk }: Visit): number =>
   startOfDay(formatDate(now, desk.config.zone), desk.config.zone);
 
-/** @returns epoch seconds */
 const startOfYear = ({ now, desk }: Visit): number =>
   startOfDay(`${formatDate(now, desk.config.zone).slice(0, 4)}-01-01`, desk.config.zone);
 
@@ -185,7 +182,6 @@ const recorded = (kind: RecordedKind, name: string): Screen =>
     ],
   });
 
-/** Pages by kind of row. */
 export const RECORDED: { readonly [kind in RecordedKind]: Screen } = {
   production: recorded('production', 'deliveries'),
   savings: recorded('savings', 'savings'),
@@ -235,7 +231,7 @@ ${membersTable(visit, path, rows)}${pages(visit, path, count, request.page)}`;
 
 type ListedColumn = (typeof COLUMNS)[number];
 
-/** Returns a column's value from the member's JSON, except for the registration date, which is separate. */
+/** The registration date is not in the JSON of a member. */
 const valueIn = ({ json, registrationDate }: ListedMember, { property, name }: ListedColumn) =>
   property === 'registrationDate'
     ? registrationDate
@@ -244,7 +240,7 @@ const valueIn = ({ json, registrationDate }: ListedMember, { property, name }: L
 function membersTable(visit: Visit, path: string, rows: readonly ListedMember[]) {
   const by = orderLinks(visit, path);
   return table(
-    visit.translate(say('Members')),
+    visit.say('Members'),
     COLUMNS.map(({ label, name, property }) => ({
       heading: visit.translate(label),
       ...by(name, property === 'registrationDate' ? 'descending' : 'ascending'),

@@ -8,12 +8,11 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { offsetOf, type Page, type PageRequest } from '../values/errors.ts';
 
-/** Texts are sorted ascending, days and amounts descending. */
+/** Texts are in ascending order, days and amounts in descending order. */
 export const ROW_ORDERS = ['name', 'code', 'day', 'what', 'amount', 'left', 'reference', 'loan'] as const;
 export type RowOrder = (typeof ROW_ORDERS)[number];
 
 export interface OrderedRequest extends PageRequest {
-  /** Undefined for the default order of the list. */
   readonly order?: RowOrder | undefined;
 }
 
@@ -43,13 +42,12 @@ interface LateLoan extends FoundMember {
 interface Listed {
   /** Name of the table that has the alias `e`. */
   readonly table: string;
-  /** SQL after FROM for the rows of one cooperative. Has only the joins that counting and sorting need. */
+  /** SQL after FROM, with only the joins that counting and sorting need. */
   readonly from: string;
-  /** Expression for the member id of a row. */
+  /** Expression for the member id. */
   readonly member: string;
-  /** Selected columns after the columns of the member. */
+  /** Columns after those of the member. */
   readonly columns: string;
-  /** Default order. */
   readonly order: string;
   readonly orders: { readonly [order in RowOrder]?: string };
 }

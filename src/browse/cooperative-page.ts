@@ -1,4 +1,4 @@
-/** Page of one cooperative, with figures, files and a form for a merge; and the list of all cooperatives. */
+/** Page of one cooperative, and the list of all cooperatives. */
 
 import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } from '../desk/list.ts';
 import { fields, form, input, refuseGiven, table } from '../desk/parts.ts';

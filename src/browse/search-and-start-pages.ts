@@ -29,18 +29,17 @@ import {
 import { parseMobile } from '../values/telephone.ts';
 import { parseNamedCode } from '../values/text.ts';
 
-/** Maximum number of similar national IDs to show. Among more IDs, a clerk could not find the right one. */
+/** Among more national IDs, a clerk could not find the right one. */
 const MOST_SIMILAR_NUMBERS = 5;
 const SHOWN = 50;
 
 interface FoundThings {
   readonly members: readonly Member[];
-  /** Number of found members, of which `members` has the first `SHOWN`. */
+  /** Includes members after the first `SHOWN`. */
   readonly memberCount: number;
   readonly cooperatives: readonly CooperativeSummary[];
   /** National ID in the search text. Perhaps no person has this ID. */
   readonly identityCard?: string;
-  /** Reason why the text cannot be searched. */
   readonly fault?: Text;
   /** Set if nothing matches exactly, and the results are only similar. */
   readonly areSimilar?: true;
@@ -83,10 +82,7 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
   return { ...byMembers(registry, coded), cooperatives: byNames.cooperatives };
 }
 
-/**
- * Finds members whose national ID differs from `digits` in one digit or in two swapped digits. Returns no
- * members if there are too many similar IDs.
- */
+/** Finds members whose national ID differs in one digit or in two swapped digits, if there are few. */
 function bySimilarNumber({ stored, registry }: Stores, digits: string): FoundThings {
   const numbers = stored.listHeldNumbers(withOneWrongDigit(digits));
   if (numbers.length === 0 || numbers.length > MOST_SIMILAR_NUMBERS) return NOTHING;
@@ -140,7 +136,7 @@ async function byWords({ stored, names, registry }: Stores, text: string): Promi
 
 const NO_WORDS = say('Search for letters or digits: a name, a number, a code.');
 
-/** @param search search by name; undefined to find persons only by numbers and codes */
+/** @param search if undefined, persons are found only by numbers and codes */
 export const foundPage = (search: Search | undefined): Screen => ({
   path: '/found/:search',
   title: say('Search'),
@@ -201,12 +197,9 @@ ${more > 0 && html`<p>${visit.say('{n} more results: add words.', { n: visit.wri
 const membersTable = (visit: Visit, members: FoundThings['members']) =>
   table(
     visit.say('Persons'),
-    [
-      visit.translate(nameOf('full_name')),
-      visit.translate(nameOf('cooperative')),
-      visit.translate(nameOf('member_code')),
-      visit.translate(nameOf('status')),
-    ].map((heading) => ({ heading })),
+    ['full_name', 'cooperative', 'member_code', 'status'].map((field) => ({
+      heading: visit.translate(nameOf(field)),
+    })),
     members.map(({ identityCard, fullName, cooperativeCode, memberCode, status }) => [
       html`<a class="hit" href="/person/${visit.session.persons.of(identityCard)}">${fullName}</a>`,
       cooperativeCode,
@@ -217,7 +210,6 @@ const membersTable = (visit: Visit, members: FoundThings['members']) =>
 
 const SHOWN_OPERATIONS = 6;
 
-/** @param added facts that modules add to the health of the registry */
 export const startPage = (added: readonly ReadAdded[]): Screen => ({
   path: '/',
   title: say('Start'),

@@ -116,9 +116,8 @@ const finding = (check: string, fault: string | undefined): Finding => ({
 
 const counted = (check: string, count: number): Finding => ({ check, fault: null, value: String(count) });
 
-// Consistency of rows with each other and with the journal of operations
+// Each query below returns an inconsistent row, or nothing.
 
-/** Consistency checks of loans and payments. Each query returns an inconsistent row, or nothing. */
 const LOAN_CHECKS: readonly CountCheck[] = [
   {
     name: 'paid amounts of loans',
@@ -203,14 +202,10 @@ const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence L
     AND iif(c.entity IN (${PARTS}), e.type = ${typeCode('member', 'updated')}, e.row_id = c.row_id
       AND json_array(${ENTITIES}) ->> (e.type / ${EVENT_ACTIONS.length}) = c.entity))`;
 
-/**
- * SELECT of the newest change made over HTTP. Without the `+`, SQLite would use an index by entity, and read
- * all changes.
- */
+/** SELECT of the newest change over HTTP. Without the `+`, SQLite would read all changes, by an index. */
 const LAST_BY_KEY = `SELECT id FROM changes WHERE actor GLOB 'key:*' AND +entity IN (${ENTITIES}, ${PARTS})
   ORDER BY id DESC LIMIT 1`;
 
-/** Consistency checks of the events. Each query returns an inconsistent row, or nothing. */
 export const EVENT_CHECKS: readonly CountCheck[] = [
   {
     name: 'sequence of events',
@@ -252,7 +247,7 @@ const EXPECTED = {
 
 type Instance = readonly [word: string, id: number];
 
-/** Iterates over all words of an index, in order, each with the id of a row that contains the word. */
+/** Iterates over the words of an index, in order. */
 const wordsIn = (db: Connection, words: string): IterableIterator<Instance> =>
   db.raw.prepare(`SELECT term, doc FROM ${words}`).raw().iterate() as IterableIterator<Instance>;
 
@@ -311,7 +306,6 @@ export const COUNTED = [
   'savings_transactions',
 ] as const;
 
-/** Consistency checks of the registry's tables. Each query returns an inconsistent row, or nothing. */
 const AGREEMENTS = [
   ...COUNT_CHECKS,
   ...TOTALS_CHECKS,
@@ -321,7 +315,6 @@ const AGREEMENTS = [
   ...EVENT_CHECKS,
 ];
 
-/** Checks that a database file is intact and, if so, checks its rows. */
 function checkFile(
   name: string,
   file: string,
@@ -361,7 +354,6 @@ function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[]
   ];
 }
 
-/** Compares the erasures in the registry with those in the file of erasures. */
 function checkErasures(registry: Connection, file: string): Finding[] {
   const erasures = readErasures(registry);
   const compare = (saved: Erasures): Finding => {
@@ -413,7 +405,7 @@ export function checkStorage(storage: Storage): readonly Finding[] {
   const checkRows = (table: string) => (db: Connection) => [counted(`rows of ${table}`, db.count(table))];
   return [
     ...checkFile('registry', file, REGISTRY_SCHEMA, (db) => [
-      ...checkRegistry(db, formatOf(storage)),
+      ...checkRegistry(db, formatOf(db, storage.configuredZone)),
       ...checkErasures(db, erasuresFileOf(file)),
     ]),
     ...(hasTables(keysFile)
@@ -425,8 +417,6 @@ export function checkStorage(storage: Storage): readonly Finding[] {
     ...checkLedger(file),
   ];
 }
-
-// The `check` command
 
 export function declareCheck(command: Command, context: CliContext): void {
   addPrintOptions(showingNobody(command)).action(

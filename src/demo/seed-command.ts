@@ -1,7 +1,6 @@
 /** The `seed` command: fills an empty database with demo data, dated up to today, and issues demo keys. */
 
 import {
-  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -23,8 +22,9 @@ import { importFiles, listImportFiles } from '../import/import-files.ts';
 import { openImportSession } from '../import/staging/import-session.ts';
 import { createKeys } from '../keys/key-operations.ts';
 import type { Config } from '../runtime/config.ts';
-import { createFolder, openPrivateFile } from '../runtime/process.ts';
+import { createFolder } from '../runtime/process.ts';
 import { nowSeconds } from '../runtime/scheduler.ts';
+import { writePrivateFile } from '../sqlite/durable-files.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson, formatRows } from '../terminal/output.ts';
 import { refusing } from '../terminal/places.ts';
@@ -48,17 +48,15 @@ const MOVED = [
 const DAY_MS = 86_400_000;
 const dayNumber = (date: string): number => Date.parse(`${date.slice(0, 10)}T00:00:00Z`) / DAY_MS;
 
-/** Shifts a date or date-time. An empty text stays empty. */
 function move(text: string, days: number): string {
   if (text === '') return '';
   return new Date((dayNumber(text) + days) * DAY_MS).toISOString().slice(0, 10) + text.slice(10);
 }
 
 /**
- * Writes the demo files to a folder. Writes nothing if the folder has a file with the same name as a demo
- * file but different content.
+ * Writes nothing if the folder has a file with the name of a demo file but different content.
  * @param today `YYYY-MM-DD`, the newest date in the files
- * @returns the name of the first file in the folder that has different content
+ * @returns the name of the first such file
  * @throws the system's error
  */
 function writeSeedFiles(folder: string, today: string): string | undefined {
@@ -136,13 +134,11 @@ const DEMO_KEYS: readonly DemoKey[] = [
   { name: 'five-an-hour', scopes: ['members:read'], perHour: 5, perDay: 50 },
 ];
 
-/** Returns the path of the file with the demo keys, which is beside the database. */
 function demoKeysFileOf({ storage }: Config): string {
   const name = basename(storage).replace(/\.db$/, '');
   return join(dirname(storage), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
 }
 
-/** Issues the demo keys, and writes them to a file that only its owner can read. */
 export async function issueDemoKeys(context: CliContext, config: Config): Promise<void> {
   await withStore(openKeys(openConfiguredStorage(config, context.clock), 'issue'), async (store) => {
     const operations = createKeys(() => store, nowSeconds(context.clock), config.zone);
@@ -152,13 +148,11 @@ export async function issueDemoKeys(context: CliContext, config: Config): Promis
     });
     const file = demoKeysFileOf(config);
     rmSync(file, { force: true });
-    const handle = openPrivateFile(file);
-    writeFileSync(handle, formatJson({ keys }));
-    closeSync(handle);
+    writePrivateFile(file, formatJson({ keys }));
   });
 }
 
-/** Returns the demo keys, or undefined if `seed` has not filled this database. */
+/** @returns undefined if `seed` has not filled this database */
 function readDemoKeys(config: Config): readonly IssuedDemoKey[] | undefined {
   const file = demoKeysFileOf(config);
   if (!existsSync(file)) return undefined;
@@ -210,7 +204,7 @@ async function seed(run: Run<SeedOptions>, today: string): Promise<void> {
   run.show({ keys: readDemoKeys(config) ?? [] }, describeDemo(config));
 }
 
-/** Imports the demo files into an empty database. @returns false if the database has data */
+/** @returns false if the database has data */
 async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): Promise<boolean> {
   const session = openImportSession(storage);
   const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));
@@ -235,7 +229,6 @@ async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): 
   }
 }
 
-/** Returns a table of the demo keys, with requests to try. */
 function describeDemo(config: Config): string {
   const file = demoKeysFileOf(config);
   const keys = readDemoKeys(config);

@@ -1,4 +1,4 @@
-/** Handles requests to the desk. Checks the browser and the session, finds the screen, and sends its page. */
+/** Handles requests to the desk: checks browser and session, finds the screen, and sends its page. */
 
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ import { isSameSecret, Sessions } from './sessions.ts';
 
 type Notice = readonly [heading: Text, ...sentences: Text[]];
 
-/** Instructions for opening the desk again. Only the last instruction needs a shell. */
+/** Only the last instruction needs a shell. */
 const COME_BACK: readonly Text[] = [
   say('Open "Registry desk" among the programs of this machine, if it is there.'),
   say('If the desk is on another machine, ask its administrator for a new link.'),
@@ -53,7 +53,7 @@ const NO_SESSION: Notice = [
   say('A session ends with “Leave”, and after 30 minutes without a request. Saved changes are kept.'),
   ...COME_BACK,
 ];
-/** Response to a form that was sent after the end of the session, which scripts prevent (assets/idle.js). */
+/** For a form that was sent after the end of the session, which scripts prevent (assets/idle.js). */
 const NOT_SAVED: Notice = [
   say('Your session has ended'),
   say('The form that you just sent was not saved. Keep this page, and open the desk again in this browser.'),
@@ -81,7 +81,6 @@ const LEFT: Notice = [say('You have left the desk'), ...COME_BACK];
 
 // Visits: requests as screens see them
 
-/** Runs `work` with a visit. Afterwards, closes the stores that `work` has opened. */
 async function visiting<T>(
   desk: DeskDependencies,
   request: Pick<Visit, 'session' | 'language' | 'places' | 'query'>,
@@ -113,20 +112,17 @@ async function visiting<T>(
 
 // Responses and their headers
 
-/** Content Security Policy. Pages may load files only from the desk, and send forms only to the desk. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 const HEADERS = {
-  'Content-Security-Policy': POLICY,
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
   'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -154,11 +150,10 @@ const sendPage = (
 ): void =>
   send(response, status, toDocument(page), { 'Content-Type': 'text/html; charset=utf-8', ...headers });
 
-/** Redirects the browser to a GET after a form. */
 const goTo = (response: ServerResponse, path: string, headers: OutgoingHttpHeaders = {}): void =>
   send(response, 303, '', { Location: path, ...headers });
 
-/** Sends a file until the browser disconnects. @throws (as a rejection) errors of `parts` */
+/** Stops if the browser disconnects. @throws (as a rejection) errors of `parts` */
 async function sendDownload(response: ServerResponse, { fileName, type, parts }: Download): Promise<void> {
   const name = `attachment; filename="${fileName}"`;
   response.writeHead(200, { ...HEADERS, 'Content-Type': type, 'Content-Disposition': name });
@@ -183,7 +178,7 @@ const TYPES: { readonly [extension: string]: string } = {
   '.svg': 'image/svg+xml',
 };
 
-/** Reads all assets into memory, so that no path of a request is used to read a file. */
+/** Reads all assets in advance, so that no path of a request is used to read a file. */
 const readAssets = () =>
   new Map<string, { readonly type: string; readonly content: Buffer }>(
     readdirSync(FOLDER).flatMap((name) => {
@@ -194,10 +189,9 @@ const readAssets = () =>
     }),
   );
 
-/** Pattern of a `:name` in a path. Rejects national IDs, which no address may contain. */
+/** Excludes national IDs, which no address may contain. */
 const PLACE = '(?!\\d{13})[A-Za-z0-9-]{1,32}';
 
-/** Returns a function that finds the screen of a path, and the values of its `:name` parts. */
 export function createRouter(screens: readonly Screen[]) {
   const patterns = screens.map((screen) => ({
     screen,
@@ -215,13 +209,10 @@ export function createRouter(screens: readonly Screen[]) {
 // Protection against other sites. Their pages can make the browser send requests to the desk, and their host
 // names may resolve to 127.0.0.1 (docs/desk.md#security).
 
-/** Host names of the desk. A tunnel has to use the same port at both ends. */
+/** A tunnel has to use the same port at both ends. */
 const hostsOf = (port: number): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
 
-/**
- * True if a page of the desk sent the form. If the origin is `null`, because the pages send no referrer, the
- * header `Sec-Fetch-Site` decides.
- */
+/** If the origin is `null`, because the pages send no referrer, the header `Sec-Fetch-Site` decides. */
 export function isOurForm(headers: IncomingHttpHeaders, port: number): boolean {
   const { origin = 'null' } = headers;
   const site = headers['sec-fetch-site'];
@@ -240,18 +231,14 @@ function readCookie(header: string | undefined, name: string): string | undefine
 const sessionCookie = (port: number): string => `desk_${port}`;
 const languageCookie = (port: number): string => `desk_language_${port}`;
 
-/**
- * Returns a `Set-Cookie` header. Browsers send the cookie only with requests from pages of the desk, and
- * scripts cannot read it.
- * @param seconds lifetime of the cookie; by default, until the browser is closed
- */
+/** @param seconds lifetime of the cookie; by default, until the browser is closed */
 const setCookie = (name: string, value: string, seconds?: number): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${seconds === undefined ? '' : `; Max-Age=${seconds}`}`;
 const YEAR_SECONDS = 365 * 86_400;
 
 // Access records, written before a page is sent (docs/ledger.md)
 
-/** @throws RegistryError `unavailable` if the access cannot be recorded. The page must not be sent then. */
+/** @throws RegistryError `unavailable` if the access cannot be recorded; the page must not be sent then */
 async function recordAccess(visit: Visit, screen: Screen, shows: Page['shows']): Promise<void> {
   if (screen.personal === 'none' || shows === 'nobody') return;
   if (shows === undefined) throw new Error(`The screen ${screen.path} does not say whose data it shows.`);
@@ -259,10 +246,7 @@ async function recordAccess(visit: Visit, screen: Screen, shows: Page['shows']):
   await ledger?.record([accessByUser(clock, visit.session.user, { route: `desk ${screen.path}`, ...shows })]);
 }
 
-/**
- * Returns the user's choice, otherwise the available language that the browser prefers, otherwise English.
- * @param accepted header `Accept-Language`, with languages and weights in any order
- */
+/** @param accepted header `Accept-Language`, with languages and weights in any order */
 function chooseLanguage(chosen: string | undefined, accepted = ''): Language {
   const preferences = accepted.split(',').map((preference) => {
     const [name = '', ...options] = preference.trim().toLowerCase().split(';');
@@ -276,11 +260,11 @@ function chooseLanguage(chosen: string | undefined, accepted = ''): Language {
 const HOST = '127.0.0.1';
 
 export interface DeskServerOptions extends DeskDependencies {
-  /** Prints an unexpected error for the operator, with national IDs hidden. */
+  /** Prints an unexpected error, in which national IDs are hidden. */
   readonly report: (line: string) => void;
   /** Secret with which a second `registry desk` of the same user gets a link. */
   readonly secret: string;
-  /** Number after which the numbers in addresses start; random by default. */
+  /** The numbers in addresses start after this one, by default after a random one. */
   readonly numbersBefore?: number;
 }
 
@@ -354,9 +338,7 @@ class DeskPages {
     await this.answerVisit(received, session, form);
   }
 
-  /**
-   * Sends a link to a second `registry desk` of the same user. Browsers cannot get one: they lack the secret.
-   */
+  /** For a second `registry desk` of the same user. Browsers cannot get a link: they lack the secret. */
   private async sendLink({ request, response, port }: DeskRequest): Promise<void> {
     const { authorization = '' } = request.headers;
     const form = isSameSecret(authorization, this.options.secret) ? await readForm(request) : undefined;
@@ -365,8 +347,8 @@ class DeskPages {
   }
 
   /**
-   * Opens a session. Instead of a redirect, sends a page that refreshes to `/`: if the user has clicked the
-   * link on another site, browsers omit the strict cookie from a redirected request.
+   * Sends a page that refreshes to `/` instead of a redirect: if the user has clicked the link on another
+   * site, browsers omit the strict cookie from a redirected request.
    */
   private open({ request, response, url, port, language }: DeskRequest): void {
     const secret = request.method === 'GET' ? this.sessions.open(url.pathname.slice(6)) : undefined;
@@ -470,16 +452,13 @@ const WRONG_HOST =
 
 // The server, which listens on 127.0.0.1 only (docs/desk.md#security)
 
-/** Timeouts. A request may send a large file through a slow tunnel. */
+/** A request may send a large file through a slow tunnel. */
 const [HEADERS_MS, REQUEST_MS] = [10_000, 30 * 60_000];
 const MAX_CONNECTIONS = 64;
 
 export interface DeskServer {
   readonly port: number;
-  /**
-   * @param user name that is recorded with changes
-   * @returns an address that works once, within a minute
-   */
+  /** Returns an address that works once, within a minute. @param user name to record with changes */
   issueLink(user: string): string;
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { withCommands } from './parts.ts';
 import type { ActionNotice } from './screen.ts';
 import { IDLE_MS, WARNING_MS } from './sessions.ts';
 
-/** Parts of the frame that appear only on pages of a session. */
+/** Parts that only pages of a session have. */
 export interface Around {
   readonly token: string;
   readonly user: string;
@@ -55,7 +55,6 @@ ${around && idle(say)}
 </html>`;
 }
 
-/** Renders the message about the last action, with links to undo it and to enter another row. */
 const done = (say: Say, { text, operationId, another }: ActionNotice, db: string | undefined): Html =>
   html`<p class="told" role="status">${withCommands(say(text), db)}${
     operationId !== undefined && html` <a href="/imports/${operationId}">${say('Undo…')}</a>`
@@ -70,7 +69,6 @@ const head = (say: Say, { token, menu, path, searched }: Around): Html => html`<
 ${path !== '/' && findBox(say, token, searched)}
 </header>`;
 
-/** Renders the search box. The key `/` moves the focus to the box (assets/desk.js). */
 export const findBox = (
   say: Say,
   token: string,
@@ -83,7 +81,7 @@ export const findBox = (
 <button>${say('Find')}</button>
 </form>`;
 
-/** Renders warnings about the end of the session. They are hidden until assets/idle.js shows them. */
+/** Warnings, which are hidden until assets/idle.js shows one. */
 const idle = (
   say: Say,
 ): Html => html`<div id="idle" role="alert" data-life="${IDLE_MS}" data-warning="${WARNING_MS}"

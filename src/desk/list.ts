@@ -18,7 +18,6 @@ import { type Column, form, input, select } from './parts.ts';
 import type { Action, Visit } from './screen.ts';
 
 const PAGE_SIZE = 50;
-/** Request for all rows in one page. */
 const ALL: PageRequest = { page: 1, pageSize: 2 ** 31 - 1 };
 
 export interface Choice {
@@ -27,7 +26,7 @@ export interface Choice {
   readonly values: readonly (readonly [value: string, shown: string])[];
 }
 
-/** Reads a page number from an address. A missing or invalid number counts as 1. */
+/** A missing or invalid number counts as 1. */
 export function pageNumber(query: URLSearchParams, name: string): number {
   const number = Number(query.get(name));
   return Number.isSafeInteger(number) && number > 0 ? number : 1;
@@ -36,24 +35,21 @@ export function pageNumber(query: URLSearchParams, name: string): number {
 export const rowsOf = <Row>(request: PageRequest, rows: readonly Row[]): readonly Row[] =>
   rows.slice(offsetOf(request), offsetOf(request) + request.pageSize);
 
-/** Reads the page, search text and filters of a list from its address. */
 export function askedOf({ query, session }: Visit) {
   const text = session.searches.find(Number(query.get('search'))) ?? '';
   const words = text === '' ? undefined : parseSearch(text);
   return {
     page: { page: pageNumber(query, 'page'), pageSize: PAGE_SIZE } satisfies PageRequest,
-    /** Search text of the user; empty without a search. */
+    /** Empty without a search. */
     text,
     words: words instanceof FieldError ? undefined : words,
-    /** Error of an invalid search text. */
     fault: words instanceof FieldError ? words.text : undefined,
-    /** Returns the value of a filter; undefined if the filter is not set. */
     choice: <T extends string>(name: string, values: readonly T[]) =>
       values.find((value) => value === query.get(name)),
   };
 }
 
-/** Returns the action of the form of `filterForm`. @param names names of its choices */
+/** Returns the action of `filterForm`. @param names names of its choices */
 export const filterAction =
   (pathOf: (visit: Visit) => string, names: readonly string[]): Action =>
   (visit, form) => {
@@ -96,10 +92,7 @@ export function filterForm(
   })}</div>${fault !== undefined && html`<p class="refused" role="alert">${translate(fault)}</p>`}`;
 }
 
-/**
- * Returns a function for the heading of a sortable column. The link of the heading sorts by the column. If
- * the list is already sorted by the column, the link restores the default order.
- */
+/** The link of a heading sorts by its column, or restores the default order if the column is sorted. */
 export const orderLinks =
   ({ query }: Visit, path: string) =>
   (name: string, order: 'ascending' | 'descending' = 'ascending'): Pick<Column, 'link' | 'order'> => {
@@ -112,9 +105,8 @@ export const orderLinks =
   };
 
 /**
- * Returns a page of a list in the requested order. Texts are sorted from A, and numbers from the largest.
- * Missing values are last. A store has only one order. For any other order, the entire list is read and
- * sorted.
+ * Sorts texts from A and numbers from the largest, with missing values last. A store has only one order, so
+ * the entire list is read for any other order.
  * @param valueIn returns the value of a row in the sorted column; undefined for the order of the store
  */
 export async function listInOrder<Row>(
@@ -138,7 +130,7 @@ export async function listInOrder<Row>(
   return { count, rows: rowsOf(page, valued).map(({ row }) => row) };
 }
 
-/** Renders links to the other pages of a list. @param name query parameter of the page number */
+/** @param name query parameter of the page number */
 export function pages(
   { say, write, query }: Visit,
   path: string,

@@ -10,23 +10,23 @@ import type { Written } from '../values/message.ts';
 
 export interface Writing {
   number(value: number | bigint): string;
-  /** Formats hundredths of a Rwandan franc as francs. */
+  /** @param minor hundredths of a Rwandan franc */
   money(minor: ExactInteger): string;
-  /** Formats grams as kilograms. */
+  /** Returns kilograms. */
   weight(grams: ExactInteger): string;
   bytes(value: number): string;
   day(epochSeconds: number): string;
-  /** Formats day and time; at midnight, only the day. */
+  /** At midnight, returns only the day. */
   moment(epochSeconds: number): string;
   /** @param text `YYYY-MM-DD` */
   date(text: string): string;
-  /** Returns the short name of a month. @param text `YYYY-MM` */
+  /** Returns a short name. @param text `YYYY-MM` */
   month(text: string): string;
-  /** Formats a value or count in a message. */
+  /** Formats the values of messages. */
   written(value: Written | number): string;
 }
 
-/** Formatters by language and zone. Cached, because creating them is slow. */
+/** Writings by language and zone, because it is slow to create formatters. */
 const cache = new Map<string, Writing>();
 
 export function writingIn(language: Language, zone: TimeZone): Writing {

@@ -1,6 +1,7 @@
 /** The file with which a second `registry desk` finds the open desk of a registry (docs/desk.md#the-link). */
 
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 interface OpenDesk {
@@ -9,9 +10,8 @@ interface OpenDesk {
 }
 
 /**
- * Writes the file of the open desk. Only the user who runs the desk can read the file, because the secret in
- * it opens the desk. `openPrivateFile` is not used: it would give a file of root to the owner of the folder.
- * @param file path from `deskFileOf`
+ * Writes a file that only the user who runs the desk can read, because the secret in it opens the desk.
+ * `openPrivateFile` is not used: it would give a file of root to the owner of the folder.
  * @returns a function that removes the file
  */
 export function announceDesk(file: string, desk: OpenDesk): () => void {
@@ -33,11 +33,7 @@ function readDesk(file: string): OpenDesk | undefined {
 const LINK = /^http:\/\/127\.0\.0\.1:[0-9]{1,5}\/open\/[\w-]+$/;
 const ANSWER_MS = 2_000;
 
-/**
- * Asks the open desk for a link.
- * @param user name under which the session's changes are recorded
- * @returns undefined unless this user has an open desk
- */
+/** @returns a link; undefined unless this user has an open desk */
 export async function askOpenDesk(file: string, user: string): Promise<string | undefined> {
   const desk = readDesk(file);
   if (desk === undefined) return undefined;
@@ -57,7 +53,7 @@ export async function askOpenDesk(file: string, user: string): Promise<string | 
   }
 }
 
-/** Returns the uid of another user who may have an open desk; undefined if there is none. */
+/** Returns the uid of another user who may have an open desk. */
 export function otherOwner(file: string): number | undefined {
   try {
     const { uid } = statSync(file);
@@ -69,23 +65,20 @@ export function otherOwner(file: string): number | undefined {
 
 // Opening a link in a browser of this machine (docs/desk.md#coming-back)
 
-/** Command of Linux desktops that opens a link. */
 const OPENER = 'xdg-open';
 /** If the command still runs after this time, it counts as successful, because failures are faster. */
 const HANDED_OVER_MS = 5_000;
 
 /** @returns the error; undefined once the browser has the link */
-export const openInBrowser = (link: string, env: NodeJS.ProcessEnv): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    const child = spawn(OPENER, [link], { env, stdio: 'ignore', detached: true });
-    const patience = setTimeout(() => end(undefined), HANDED_OVER_MS);
-    function end(fault: string | undefined): void {
-      clearTimeout(patience);
-      child.unref();
-      resolve(fault);
-    }
-    child.once('error', ({ message }) => end(message));
-    child.once('exit', (status) =>
-      end(status === 0 ? undefined : `${OPENER} ended with status ${status ?? 'none'}`),
-    );
-  });
+export async function openInBrowser(link: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const child = spawn(OPENER, [link], { env, stdio: 'ignore', detached: true });
+  const patience = AbortSignal.timeout(HANDED_OVER_MS);
+  try {
+    const [status] = await once(child, 'exit', { signal: patience });
+    return status === 0 ? undefined : `${OPENER} ended with status ${status ?? 'none'}`;
+  } catch (error) {
+    return patience.aborted ? undefined : (error as Error).message;
+  } finally {
+    child.unref();
+  }
+}

@@ -1,12 +1,11 @@
 /** HTML building blocks of screens. */
 
 import { typedCommand } from '../runtime/typed-command.ts';
-import { type Html, type HtmlValue, html } from '../values/html.ts';
+import { type Html, type HtmlValue, html, withCode } from '../values/html.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import type { Text } from '../values/message.ts';
 import type { Page, Visit } from './screen.ts';
 
-/** Returns a page for invalid input. */
 export const refuseGiven = (visit: Visit, heading: Text, back: string, fault: Text): Page => ({
   body: html`<h1>${visit.translate(heading)}</h1>
 <p class="refused" role="alert">${visit.translate(fault)}</p>
@@ -15,7 +14,7 @@ export const refuseGiven = (visit: Visit, heading: Text, back: string, fault: Te
   status: 422,
 });
 
-/** Renders labels with their values. Omits labels without a value. */
+/** Omits labels without a value. */
 export const fields = (entries: readonly (readonly [label: string, value: HtmlValue])[]): Html =>
   html`<dl>${entries
     .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '')
@@ -23,9 +22,8 @@ export const fields = (entries: readonly (readonly [label: string, value: HtmlVa
 
 export interface Column {
   readonly heading: string;
-  /** True to align the numbers of the column. */
   readonly isNumber?: true;
-  /** Link that sorts the rows by this column. */
+  /** Sorts the rows by this column. */
   readonly link?: string;
   /** Set if the rows are sorted by this column. */
   readonly order?: 'ascending' | 'descending';
@@ -92,7 +90,6 @@ export interface InputOptions {
   readonly isOptional?: true;
   /** True if the input has the focus when the page opens. */
   readonly isFirst?: true | undefined;
-  /** Suggestions while typing. */
   readonly proposed?: readonly (readonly [value: string, shown: string])[] | undefined;
 }
 
@@ -116,7 +113,7 @@ ${options.hint && html`<small>${options.hint}</small>`}${faultBeside(options.fau
 const faultBeside = (fault: string | undefined): Html | undefined =>
   fault === undefined ? undefined : html`<small class="fault" role="alert">${fault}</small>`;
 
-/** Renders an input for a national ID. The user may type spaces, as on the card. */
+/** For a national ID. The user may type spaces, as on the card. */
 export const numberInput = ({ say }: Visit, options: InputOptions): Html =>
   input({ ...options, isNumeric: true, pattern: '[0-9 ]{16,32}', maxLength: 32, hint: say('16 digits') });
 
@@ -124,7 +121,6 @@ interface SelectOptions {
   readonly chosen?: string | undefined;
   readonly hint?: HtmlValue;
   readonly fault?: string | undefined;
-  /** True if the user has to choose a value that is not empty. */
   readonly isRequired?: true;
 }
 
@@ -141,7 +137,6 @@ ${hint && html`<small>${hint}</small>`}${faultBeside(fault)}</label>`;
 
 // Progress and errors of a command in a separate process
 
-/** Returns a page with a progress bar, which reloads every second. */
 export function workUnderWay(
   { say }: Visit,
   heading: HtmlValue,
@@ -156,21 +151,14 @@ export function workUnderWay(
   return { body, refreshSeconds: 1 };
 }
 
-/** Renders the errors of a command that ended without a result. */
 export const failure = (visit: Visit, run: { readonly errors: string }): Html =>
   html`<p class="refused" role="alert">${
     hideIdentityCards(run.errors.trim()) || visit.say('It was stopped.')
   }</p>`;
 
 /**
- * Renders text in backticks as code. Replaces `registry …` with the command as the user has to type it.
+ * Replaces `registry …` in backticks with the command as the user has to type it.
  * @param db location for the option `--db` of commands; undefined for the location in the settings
  */
 export const withCommands = (sentence: string, db?: string): Html =>
-  html`${sentence
-    .split('`')
-    .map((part, i) =>
-      i % 2 === 0
-        ? part
-        : html`<code>${part.replace(/^registry (.*)$/s, (_, command) => typedCommand(command, db))}</code>`,
-    )}`;
+  withCode(sentence, (part) => part.replace(/^registry (.*)$/s, (_, command) => typedCommand(command, db)));

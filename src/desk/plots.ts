@@ -4,7 +4,6 @@ import { type Column, table } from './parts.ts';
 import type { Visit } from './screen.ts';
 
 interface Bar {
-  /** Text under the bar. */
   readonly label: string;
   /** Text for the mouse pointer and for screen readers. */
   readonly told: string;
@@ -13,18 +12,13 @@ interface Bar {
   readonly parts?: readonly number[];
 }
 
-/**
- * Width of a bar with its margin, and height of a plot. The browser stretches plots to the available space.
- */
+/** Width of a bar with its margin, and height of a plot, which the browser stretches. */
 const [SLOT, HEIGHT] = [10, 100];
 const MOST_LABELS = 8;
-/** Number of colours for parts. The style sheet has the classes `.s0` to `.s4`. */
+/** The style sheet has colours for the classes `.s0` to `.s4`. */
 export const MOST_PARTS = 5;
 
-/**
- * @param label the plotted quantity and its unit
- * @param most the largest value, formatted for the language
- */
+/** @param most the largest value, formatted for the language */
 export function bars(label: string, values: readonly Bar[], most: string): Html {
   const largest = Math.max(...values.map(({ value }) => value), 1);
   const every = Math.ceil(values.length / MOST_LABELS);
@@ -52,7 +46,7 @@ function column({ told, value, parts = [value] }: Bar, x: number, largest: numbe
   })}</g>`;
 }
 
-/** Renders a horizontal bar for a table cell. @param parts fractions of the cell's width */
+/** @param parts fractions of the cell's width */
 function line(parts: readonly number[]): Html {
   let x = 0;
   return html`<svg class="line" viewBox="0 0 ${HEIGHT} 1" preserveAspectRatio="none"
@@ -63,7 +57,6 @@ function line(parts: readonly number[]): Html {
  })}</svg>`;
 }
 
-/** @param names names of the parts, in their order */
 const legend = (names: readonly string[]): Html =>
   html`<ul class="legend">${names.map(
     (name, i) =>
@@ -74,14 +67,13 @@ const legend = (names: readonly string[]): Html =>
 interface BarFigure {
   readonly title: string;
   readonly values: readonly Bar[];
-  /** The largest value, formatted for the language. */
   readonly most: string;
   readonly parts?: readonly string[];
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Renders a plot, and a table of its numbers that is collapsed on screen and open in print. */
+/** The table of numbers is collapsed on screen, and open in print. */
 export const barFigure = (
   { say }: Visit,
   { title, values, most, parts, columns, rows }: BarFigure,
@@ -94,7 +86,6 @@ interface LineRow {
   readonly name: string;
   /** Lengths of the parts of the bar, in the same unit for all rows. */
   readonly parts: readonly number[];
-  /** The value, formatted for the language. */
   readonly shown: string;
 }
 
@@ -105,7 +96,6 @@ interface LineFigure {
   readonly rows: readonly LineRow[];
 }
 
-/** Renders a table with a bar in each row. */
 export function lineFigure({ title, headings: [names, values], parts, rows }: LineFigure): Html {
   const sumOf = (row: LineRow) => row.parts.reduce((sum, part) => sum + part, 0);
   const largest = Math.max(...rows.map(sumOf), 1);

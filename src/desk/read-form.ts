@@ -11,10 +11,8 @@ const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 export class TooLarge extends Error {}
 
 /**
- * @param takesFiles true if the screen accepts files
- * @returns undefined for a body that is not a form, and for a form without files that is too large
- * @throws TooLarge for a form with files that is too large. Reading the content of a streamed file that is
- * too large throws the same error.
+ * @returns undefined for a body that is not a form, or a form without files that is too large
+ * @throws TooLarge for a form with files that is too large; a streamed file throws it while it is read
  */
 export async function readForm(request: IncomingMessage, takesFiles = false): Promise<Form | undefined> {
   const { 'content-type': contentType = '' } = request.headers;
@@ -46,7 +44,7 @@ function formOf(fields: URLSearchParams | FormData): Form {
   return { get: (name) => all(name)[0] ?? '', all, files };
 }
 
-/** Reads a request with a file as its body. Name and token are in headers, which other sites cannot set. */
+/** The body is the file. Name and token are in headers, which other sites cannot set. */
 function readFile(request: IncomingMessage): Form | undefined {
   const header = (name: string) => String(request.headers[name] ?? '');
   const fields = new URLSearchParams({ token: header('x-desk-token'), action: 'add' });
@@ -68,8 +66,7 @@ async function* limited(request: IncomingMessage): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Reads the entire body even if it exceeds the limit, because browsers show a response only after sending the
- * body.
+ * Reads a body to its end, even above the limit, because browsers show no response before.
  * @returns undefined if the body exceeds the limit
  */
 async function collect(request: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer> | undefined> {

@@ -1,4 +1,4 @@
-/** Types of a screen, with its path, title, page and actions. desk-screens.ts lists all screens. */
+/** Types of a screen: path, title, page and actions. desk-screens.ts lists all screens. */
 
 import type { AccessLedger, Subject } from '../access/access-ledger.ts';
 import type { Config } from '../runtime/config.ts';
@@ -13,7 +13,7 @@ import type { Writing } from './localized-formats.ts';
 
 // In addresses, numbers replace national IDs and search texts, because browsers store addresses
 
-/** Maximum of stored numbers. Each further number removes the oldest, whose links then return 404. */
+/** Each further number removes the oldest, whose links then return 404. */
 const MOST_NUMBERS = 10_000;
 
 export class Numbers {
@@ -26,7 +26,7 @@ export class Numbers {
     this.next = next;
   }
 
-  /** Returns the number of a value. A new value gets a number. */
+  /** Gives a new value a number. */
   of(value: string): number {
     const current = this.numbers.get(value);
     if (current !== undefined) return current;
@@ -46,20 +46,19 @@ export class Numbers {
   }
 }
 
-/** Message about the last action. */
 export interface ActionNotice extends Pick<Continuation, 'operationId' | 'another'> {
   readonly text: Text;
 }
 
-/** State of a browser that has opened a link. The session ends after half an hour without a request. */
+/** State of a browser that has opened a link. */
 export interface Session {
-  /** Name under which changes are recorded. */
+  /** Recorded with changes. */
   readonly user: string;
   /** CSRF token in all forms of the session. */
   readonly token: string;
-  /** National IDs, for the numbers in addresses `/person/…`. */
+  /** National IDs. */
   readonly persons: Numbers;
-  /** Search texts, for the numbers in addresses. */
+  /** Search texts. */
   readonly searches: Numbers;
   /** Message at the top of the next page. */
   notice: ActionNotice | undefined;
@@ -71,7 +70,7 @@ export interface DeskDependencies {
   readonly config: Pick<Config, 'storage' | 'zone' | 'accessLedger' | 'accessLedgerDays' | 'registryName'>;
   readonly clock: Clock;
   readonly storage: Storage;
-  /** All screens, in the order of the menu. */
+  /** In the order of the menu. */
   readonly screens: readonly Screen[];
   /** Undefined if the access ledger is off. */
   readonly ledger?: AccessLedger | undefined;
@@ -79,7 +78,6 @@ export interface DeskDependencies {
   readonly files: object;
 }
 
-/** A request of a session, as screens see it. */
 export interface Visit {
   readonly desk: DeskDependencies;
   readonly session: Session;
@@ -87,19 +85,18 @@ export interface Visit {
   readonly write: Writing;
   /** Values of the `:name` parts of the screen's path. */
   readonly places: { readonly [name: string]: string };
-  /** Query of the address, which has page numbers and filters, but no personal data. */
+  /** Has page numbers and filters, but no personal data. */
   readonly query: URLSearchParams;
   /** Epoch seconds. */
   readonly now: number;
-  /** Returns a sentence in the language of the page. */
+  /** Composes a sentence in the language of the page. */
   say<const Template extends string>(template: Template, ...values: InPlaces<Template>): string;
-  /** Translates a text into the language of the page. */
   translate(text: Text): string;
   /** Opens a store, which is closed at the end of the visit. */
   use<Store extends { close(): void }>(open: (storage: Storage) => Store): Store;
 }
 
-/** Personal data that a page shows, for the access ledger. */
+/** Personal data on a page, for the access ledger. */
 export interface Shows {
   readonly fields: readonly FieldGroup[];
   readonly subject: Subject;
@@ -112,13 +109,12 @@ export interface Page {
   /** Required if the screen is `personal`; `nobody` for a page without personal data. */
   readonly shows?: Shows | 'nobody';
   readonly searched?: string;
-  /** Defaults to 200. */
   readonly status?: number;
-  /** Seconds after which the browser reloads the page, while work is running. */
+  /** Set while work is running. */
   readonly refreshSeconds?: number;
 }
 
-/** A file for the browser to save. Stores of the visit stay open until the entire file has been sent. */
+/** A file to save. Stores of the visit stay open until the entire file has been sent. */
 export interface Download {
   /** Letters, digits, hyphens and dots. */
   readonly fileName: string;
@@ -127,24 +123,23 @@ export interface Download {
   readonly shows: Shows | 'nobody';
 }
 
-/** A redirect after a form. If the user reloads the next page, the browser does not send the form again. */
+/** Redirect after a form, so that a reload does not send the form again. */
 export interface Continuation {
   readonly goTo: string;
   readonly told?: Text;
   /** Id of the operation that made the change, if the user can undo it. */
   readonly operationId?: number | undefined;
-  /** Path of the form for another entry, if the next page has no link to the form. */
+  /** Path of the form for another entry, if the next page does not link to it. */
   readonly another?: string | undefined;
   /** Required if the redirect itself reveals personal data, such as that a national ID is registered. */
   readonly shows?: Shows | 'nobody';
 }
 
 export interface Form {
-  /** Returns the first value of a field, trimmed; an empty string without a value. */
+  /** Returns the first value, trimmed; empty without a value. */
   get(name: string): string;
-  /** Returns all values of a field, such as those of ticked boxes. */
+  /** Returns all values, such as those of ticked boxes. */
   all(name: string): readonly string[];
-  /** Empty unless the screen accepts files. */
   readonly files: readonly GivenFile[];
 }
 
@@ -156,7 +151,6 @@ export interface GivenFile {
 
 /** Undefined for 404. */
 export type Answer = Page | Continuation | Download | undefined;
-type ReadPage = (visit: Visit) => Awaitable<Answer>;
 export type Action = (visit: Visit, form: Form) => Awaitable<Answer>;
 type Actions = { readonly [name: string]: Action };
 
@@ -164,12 +158,11 @@ export interface Screen {
   /** Such as `/person/:person`, in which `:person` matches letters, digits and hyphens. */
   readonly path: string;
   readonly title: Message;
-  /** Name in the menu. Without a name, the screen is not in the menu. */
+  /** Name in the menu. */
   readonly menu?: Message;
-  /** `some` if pages may show personal data. The access ledger then records each access. */
+  /** `some` if pages may show personal data, for the access ledger. */
   readonly personal: 'none' | 'some';
-  readonly read: ReadPage;
-  /** True if forms of the screen may send files. */
+  readonly read: (visit: Visit) => Awaitable<Answer>;
   readonly takesFiles?: true;
   /** Actions by the value of the form field `action`. Forms are posted to the screen's path. */
   readonly actions?: Actions;

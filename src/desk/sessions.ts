@@ -1,9 +1,8 @@
 /** Single-use links, and the sessions that they open (docs/desk.md#the-link). */
-import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../runtime/scheduler.ts';
 import { Numbers, type Session } from './screen.ts';
 
-/** Time after which a session without requests ends. */
 export const IDLE_MS = 30 * 60_000;
 /** Time before the end of a session at which pages show a warning. */
 export const WARNING_MS = 5 * 60_000;
@@ -13,9 +12,9 @@ const RESUMED_MS = 12 * 3_600_000;
 const SECRET_BYTES = 32;
 
 /**
- * Returns a function that measures the time since this call, in milliseconds. Between two measurements, the
- * clock that advanced more counts: the monotonic clock of Linux stops while the machine is suspended, and the
- * wall clock may step back.
+ * Returns a function that measures the time since this call. Between two measurements, the clock that
+ * advanced more counts: the monotonic clock of Linux stops while the machine is suspended, and the wall clock
+ * may step back.
  */
 function countMs(clock: Clock): () => number {
   let [wall, monotonic, passed] = [clock.now(), clock.monotonicMs(), 0];
@@ -28,17 +27,16 @@ function countMs(clock: Clock): () => number {
 }
 
 interface StoredSecret<T> {
-  /** SHA-256 of the secret, which itself is not stored. */
+  /** SHA-256 of the secret. */
   readonly digest: Buffer;
-  /** Time at which the secret expires, as `countMs` measures time. */
+  /** As `countMs` measures time. */
   endsAtMs: number;
   readonly value: T;
 }
 
-const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 export const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
 
-/** Expiring secrets with their values, such as sessions. */
 class Secrets<T> {
   private stored: StoredSecret<T>[] = [];
   private readonly passedMs: () => number;
@@ -55,20 +53,20 @@ class Secrets<T> {
     return secret;
   }
 
-  /** Compares the secret with all stored secrets, each in constant time. */
+  /** Compares with all stored secrets, each in constant time. */
   find(secret: string): StoredSecret<T> | undefined {
     const now = this.removeExpired();
     const digest = digestOf(secret);
     return this.stored.filter((one) => one.endsAtMs > now && timingSafeEqual(one.digest, digest))[0];
   }
 
-  /** Returns the expired secrets that can still be resumed. The latest to expire is first. */
+  /** Returns the secrets that can be resumed, the latest to expire first. */
   ended(): readonly StoredSecret<T>[] {
     const now = this.removeExpired();
     return this.stored.filter(({ endsAtMs }) => endsAtMs <= now).sort((a, b) => b.endsAtMs - a.endsAtMs);
   }
 
-  /** Removes secrets that can no longer be resumed. @returns the time in milliseconds */
+  /** @returns the time */
   private removeExpired(): number {
     const now = this.passedMs();
     this.stored = this.stored.filter(({ endsAtMs }) => endsAtMs + this.resumableMs > now);
@@ -84,10 +82,7 @@ class Secrets<T> {
 export const isSameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(digestOf(one), digestOf(other));
 
-/**
- * Limit of the random number after which the numbers in addresses start. The limit is so high that two desks
- * rarely use the same number.
- */
+/** So high that two desks rarely use the same number in an address. */
 const FARTHEST_NUMBER = 1_000_000_000;
 
 export class Sessions {
@@ -97,7 +92,6 @@ export class Sessions {
   private lastPerson: number;
   private lastSearch: number;
 
-  /** @param before number after which the numbers in addresses start */
   constructor(clock: Clock, before = randomInt(FARTHEST_NUMBER)) {
     this.passedMs = countMs(clock);
     this.lastPerson = before;
@@ -106,10 +100,7 @@ export class Sessions {
     this.sessions = new Secrets(this.passedMs, RESUMED_MS);
   }
 
-  /**
-   * @param user name under which the session's changes are recorded
-   * @returns the last part of the link
-   */
+  /** @returns the last part of the link */
   issueLink(user: string): string {
     return this.links.issue(user, LINK_MS);
   }
@@ -139,7 +130,7 @@ export class Sessions {
     return session.value;
   }
 
-  /** Ends a session when the user leaves the desk. A new link can resume the session. */
+  /** A new link can resume the session. */
   end(secret: string): void {
     const session = this.sessions.find(secret);
     if (session !== undefined) session.endsAtMs = this.passedMs();

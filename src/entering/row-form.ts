@@ -1,7 +1,7 @@
-/** Form for one row, made from the declarations of its columns, and conversion of the form to a row. */
+/** Form for one row, made from the declarations of its columns. Converts the form to a row. */
 
 import { randomBytes } from 'node:crypto';
-import { input, numberInput, select } from '../desk/parts.ts';
+import { type InputOptions, input, numberInput, select } from '../desk/parts.ts';
 import type { Form, Visit } from '../desk/screen.ts';
 import { asTextCell } from '../formats/spreadsheet-cells-and-empty-words.ts';
 import type { RowFault } from '../import/enter-row.ts';
@@ -30,29 +30,24 @@ export interface FormRow {
   readonly settled: Texts;
   /** Values of a stored row in the format of import files. */
   readonly stored?: Texts;
-  /** Returns suggested values for free-text columns. */
+  /** Returns suggestions for free-text columns. */
   readonly proposed?: () => { readonly [column: string]: readonly string[] };
 }
 
-const MOBILE_HINT = say('Such as 078… or +250 78…');
-
-type InputOptions = Parameters<typeof input>[0];
-
-/** Replacements for import messages that mention files, by the beginning of the import message. */
+/** Replacements for messages that mention files, by their beginnings. */
 const REPLACEMENTS: readonly (readonly [beginning: string, message: Message])[] = [
   ['There is no member with the code', say('The cooperative has no member with this code.')],
   ['There is no member with this code', say('The cooperative has no member with this code.')],
   ['There is no loan with', say('The cooperative has no loan with this reference.')],
 ];
 
-/** Translates a message of an import, in words for a user who has typed the row. */
+/** Translates a message of an import for a user who has typed the row. */
 export function sayAtDesk(visit: Visit, text: Text): string {
   const [, message] =
     REPLACEMENTS.find(([beginning]) => asMessage(text).template.startsWith(beginning)) ?? [];
   return visit.translate(message ?? atDesk(text) ?? text);
 }
 
-/** Returns the columns with fields in the form. */
 const askedColumns = ({ kind, settled }: FormRow): FileColumn[] =>
   FILE_COLUMNS[kind].filter(
     ({ name, role }) =>
@@ -121,7 +116,7 @@ function oneField(
     case 'identity_card':
       return numberInput(visit, options);
     case 'mobile':
-      return input({ ...options, maxLength: 20, hint: translate(MOBILE_HINT) });
+      return input({ ...options, maxLength: 20, hint: say('Such as 078… or +250 78…') });
     case 'text':
       return input({ ...options, maxLength: declared.maxLength, proposed });
     default:
@@ -142,9 +137,8 @@ export const submittedTexts = (row: FormRow, form: Form): { [column: string]: st
 
 /**
  * Returns the row in the format of import files. A new row has the required and the filled-in values. A
- * stored row has its key, the required values and the changed values. A date field has only a day: if the day
- * is unchanged, the stored time stays. A stored text such as `-` is marked as a text, because in a file it
- * would mean that there is no value.
+ * stored row has its key, the required values and the changed values. If a day is unchanged, the stored time
+ * stays. A stored text such as `-` is marked as a text, because in a file it would mean a missing value.
  * @param today `YYYY-MM-DD`
  */
 export function rowOf(row: FormRow, texts: Texts, today: string): Map<string, string> {
@@ -164,7 +158,7 @@ export function rowOf(row: FormRow, texts: Texts, today: string): Map<string, st
   return values;
 }
 
-/** Converts values in the format of import files to values of form fields. Dates lose their times. */
+/** Converts values of import files to values of form fields. Dates lose their times. */
 export const formTexts = (stored: Texts): Texts =>
   Object.fromEntries(
     Object.entries(stored).map(([column, text]) => {
@@ -175,7 +169,7 @@ export const formTexts = (stored: Texts): Texts =>
     }),
   );
 
-/** Converts a stored row to the format of import files. @param values stored values by field name */
+/** Converts a stored row to the format of import files. */
 export const textsOf = (
   visit: Visit,
   kind: ImportKind,
@@ -189,6 +183,6 @@ export const textsOf = (
     }),
   );
 
-/** Returns a reference for an entry that has the same values as a stored entry. */
+/** Returns a reference for another entry with the values of a stored entry. */
 export const newReference = ({ now, desk }: Visit): string =>
   `${TYPED_AGAIN}${formatDate(now, desk.config.zone)}-${randomBytes(4).toString('hex').toUpperCase()}`;

@@ -15,7 +15,7 @@ import { EVENT, type FeedPage, type FeedRequest, serializeEvent } from './feed.t
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
-/** Number of events in each part of a long page. The service reads the next part when the client is ready. */
+/** Events in each part of a long page. The service reads the next part when the client is ready. */
 const PART_LENGTH = 100;
 
 const EVENT_PAGE = object(
@@ -83,7 +83,7 @@ export function eventRoutes(
   stores: NarrowableStore<{ readonly events: EventStore }>,
   zone: TimeZone,
 ): Route[] {
-  /** JSON texts of events by page. Followers at the same position share a page and its text. */
+  /** Followers at the same position share a page and its text. */
   const texts = new WeakMap<FeedPage, string>();
   const textOf = (page: FeedPage): string => {
     const text = texts.get(page) ?? serializeArray(page.events, serializeEvent, zone).slice(1, -1);
@@ -92,9 +92,9 @@ export function eventRoutes(
   };
 
   /**
-   * Yields the JSON text of a page in parts. If the next events expire between two parts, `read` throws and
-   * the service cuts the connection, because it has already sent status 200. The client then repeats the
-   * request and gets 410 (docs/api.md#following-the-sequence).
+   * If the next events expire between two parts, `read` throws and the service cuts the connection, because
+   * it has already sent status 200. The client then repeats the request and gets 410
+   * (docs/api.md#following-the-sequence).
    * @param page first part
    */
   function* readOn(

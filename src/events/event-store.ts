@@ -25,15 +25,11 @@ import {
 } from './feed.ts';
 
 export const MAX_WAIT_SECONDS = 30;
-/** Milliseconds between two checks for the commits of other processes. */
+/** Interval of the checks for commits of other processes. */
 const LOOK_MS = 100;
-/**
- * Maximum number of answers per event-loop iteration. Each answer costs as much as a small response.
- * Thousands of answers must not delay other requests or the write that caused the event.
- */
+/** Maximum per event-loop iteration, so that thousands of answers do not delay other requests. */
 const ANSWERS_AT_ONCE = 100;
 
-/** Request of a follower that has read all events up to `after`. */
 type WaitingRequest = NarrowedFeedRequest & { readonly after: number };
 
 interface Follower {
@@ -47,9 +43,7 @@ interface Follower {
 
 export class WaitingFollowers {
   private readonly followers = new Set<Follower>();
-  /** Functions that each answer one follower, in order. */
   private answers: (() => void)[] = [];
-  /** Checks for commits of other processes while any follower waits. */
   private timer: NodeJS.Timeout | undefined;
   private readonly feed: Feed;
   private readonly read: (work: () => void) => void;
@@ -65,7 +59,6 @@ export class WaitingFollowers {
   }
 
   /**
-   * Adds a follower, and answers it when an event arrives, the time ends or the client disconnects.
    * @param empty answer if no event arrives in time
    * @param whenLeft registers a callback for the client's disconnection
    */
@@ -101,7 +94,6 @@ export class WaitingFollowers {
     }
   };
 
-  /** Answers all followers with the present events. */
   end(): void {
     this.wake();
     for (const follower of this.take(() => true)) this.answer(() => follower.resolve(follower.empty));
@@ -158,7 +150,7 @@ export class WaitingFollowers {
   }
 }
 
-/** Range of sequence numbers of the events of an import or its undo. */
+/** Sequence numbers of the first and last event of an import or its undo. */
 export interface ImportRange {
   readonly first: number;
   readonly last: number;
@@ -198,12 +190,11 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
     followers.end();
   };
   const narrowedTo = (visible: Visible) => ({
-    /** Reads a page of visible events. @throws RegistryError `gone`, like `Feed.read` */
+    /** @throws RegistryError `gone`, like `Feed.read` */
     read: (request: FeedRequest) => snapshot.read(() => feed.read({ ...request, visible })),
     /**
-     * Reads a page of visible events, and waits if there is no event yet. Events of this process arrive at
-     * once, events of other processes within 100 ms. The page is empty if the time ends or the client
-     * disconnects before an event arrives.
+     * Reads a page, and waits if there is no event yet. Events of this process arrive at once, events of
+     * other processes within 100 ms. The page is empty if the time ends or the client disconnects first.
      * @param whenLeft registers a callback for the client's disconnection
      * @throws RegistryError `gone`, like `Feed.read`, thrown at once or as a rejection
      */
@@ -213,10 +204,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
       if (page.events.length > 0 || waitMs <= 0 || isEnded) return page;
       return followers.add({ ...narrowed, after: page.lastSequence }, page, waitMs, whenLeft);
     },
-    /**
-     * Finds the range of events that have the same cause as the given event.
-     * @returns undefined if the cause is neither an import nor the undo of an import
-     */
+    /** @returns undefined if the cause of the event is neither an import nor the undo of an import */
     findImport({ actor }: RegistryEvent): ImportRange | undefined {
       const [kind, id] = actor.split(':');
       return snapshot.read(() =>
@@ -225,7 +213,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
           : undefined,
       );
     },
-    /** Counts visible events by type, from the sequence number `first` to `last`, inclusive. */
+    /** Counts visible events. `first` and `last` are inclusive. */
     async countByType(first: number, last: number): Promise<ReadonlyMap<EventType, number>> {
       const cooperatives = toIdsParameter(visible ?? undefined);
       const counts = new Map<EventType, number>();
@@ -250,7 +238,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot) {
   };
 }
 
-/** Expands wildcards such as `member.*`, and removes duplicates. */
+/** @param names with wildcards such as `member.*` */
 export function parseTypes<Type extends string>(
   names: readonly string[],
   allTypes: readonly Type[],

@@ -18,9 +18,7 @@ import { instant, plain, serializeObject } from '../values/serializer.ts';
 export interface FeedRequest {
   /** Last sequence number that the follower has read: 0 for all events, undefined for future events only. */
   readonly after: number | undefined;
-  /** Maximum number of events, at least 1. */
   readonly limit: number;
-  /** Epoch that the follower expects; undefined for any. */
   readonly epoch: string | undefined;
   /** Types to include; undefined for all. */
   readonly types?: readonly EventType[] | undefined;
@@ -52,13 +50,13 @@ export interface NarrowedFeedRequest extends FeedRequest {
 
 export type Feed = ReturnType<typeof openFeed>;
 
-/** Maximum number of full pages in the cache. After an import, many followers request the same pages. */
+/** After an import, many followers request the same pages. */
 const CACHED_PAGES = 64;
-/** Maximum number of events read for a filtered page. The next page continues after these events. */
+/** Maximum of events read for a filtered page. The next page continues after these events. */
 const MOST_READ = 10_000;
 const READ_AT_ONCE = 1_000;
 
-/** Opens the event sequence. Call the methods inside a read snapshot. */
+/** Call the methods inside a read snapshot. */
 export function openFeed(db: Connection) {
   const selectExtent = db.prepare<[], Extent>(
     `SELECT epoch, (SELECT min(sequence) FROM events) AS first,
@@ -86,7 +84,6 @@ export function openFeed(db: Connection) {
     return page;
   }
 
-  /** Reads events until the page is full, `MOST_READ` events were read, or no event follows. */
   function readWanted(
     epoch: string,
     first: number,
@@ -109,7 +106,7 @@ export function openFeed(db: Connection) {
   }
 
   return {
-    /** Returns the sequence number of the newest event, or 0 without events. */
+    /** 0 without events. */
     lastSequence: () => (selectExtent.get() as Extent).last,
     /**
      * Reads the next events in commit order.
@@ -186,7 +183,6 @@ export interface RegistryEvent {
   readonly type: EventType;
   /** Epoch seconds. */
   readonly at: number;
-  /** Id of the cooperative, member, loan or payment. */
   readonly id: number;
   /** Id of the row's cooperative; for a cooperative, its own id. */
   readonly cooperativeId: number;

@@ -1,7 +1,4 @@
-/**
- * Spools: unnamed files on disk that buffer exports. An export is sent only after its snapshot has ended, so
- * that slow clients keep no snapshot open.
- */
+/** Buffers exports in unnamed files (spools), so that slow clients keep no snapshot open. */
 import { createReadStream, writeFileSync } from 'node:fs';
 import { openSpoolAt } from '../sqlite/durable-files.ts';
 import type { Storage } from '../sqlite/storage.ts';
@@ -13,8 +10,8 @@ import type { ExportSession } from './exported-rows.ts';
 const READ_BYTES = 256 * 1024;
 
 /**
- * Opens a spool. `parts` reads the content from the start, and closes the file at the end. `close` closes the
- * file early, but waits for a read in progress. The system deletes the file when it is closed.
+ * `parts` reads the content from the start, and closes the file at the end. `close` closes the file early,
+ * but waits for a read in progress. The system deletes the file when it is closed.
  * @throws the system's error
  */
 export function openSpool(storage: Storage) {
@@ -25,7 +22,6 @@ export function openSpool(storage: Storage) {
 
 export interface SpoolTask {
   readonly request: ExportRequest;
-  /** Descriptor of an empty file to write to. */
   readonly descriptor: number;
   /** Shared memory; nonzero when the client has disconnected. */
   readonly isLeft: Int32Array;

@@ -1,7 +1,4 @@
-/**
- * Columns of exports: the properties of the API's objects, with names that imports accept. A nested
- * cooperative or member becomes several columns (docs/exporting.md#columns).
- */
+/** Columns of exports, with names that imports accept (docs/exporting.md#columns). */
 
 import type { CellType } from '../formats/write-csv-and-workbooks.ts';
 import { byKind, FILE_COLUMNS, type ImportKind } from '../registry/file-columns.ts';

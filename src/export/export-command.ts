@@ -19,7 +19,6 @@ import { EXPORTED } from './export-columns.ts';
 import { type ExportedFile, exportedParts, FILE_FORMATS, type FileFormat } from './export-formats.ts';
 import { type ExportFilter, type ExportSnapshot, openExportSession } from './exported-rows.ts';
 
-/** Returns CSV for an unknown extension. */
 function formatOf(path: string): FileFormat {
   const ending = extname(path).slice(1).toLowerCase();
   return FILE_FORMATS.find((format) => format === ending) ?? 'csv';
@@ -140,7 +139,6 @@ async function write(
   }
 }
 
-/** @throws the errors of `recordAccess` */
 async function record(
   run: Run<Options>,
   { sequence: asOfSequence }: ExportSnapshot,

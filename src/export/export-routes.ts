@@ -41,7 +41,6 @@ export function createExporter(storage: Storage, zone: TimeZone) {
   return {
     /**
      * @param whenLeft registers a callback for the end of the response or of the connection
-     * @returns the parts to send, and the position in the sequence of events
      * @throws RegistryError (as a rejection) `unavailable` if too many exports run or the disk is full
      */
     async run(request: ExportRequest, whenLeft: (leave: () => void) => void) {
@@ -85,7 +84,6 @@ const FORMAT = {
   parse: (value: string) => parseChoice(value, TEXT_FORMATS),
 };
 
-/** Query parameters; each kind declares some of them. */
 interface SubmittedQuery {
   readonly format?: TextFormat;
   readonly cooperative?: number;
@@ -99,14 +97,12 @@ interface ExportDependencies {
 
 interface ExportedResource {
   readonly kind: ImportKind;
-  /** Path segment, such as `savings-transactions`. */
   readonly path: string;
   readonly operationId: string;
   readonly tag: string;
   readonly access: Extract<Route['access'], object>;
 }
 
-/** @param filters query parameters of the kind, such as `cooperative` and `status` */
 const exportRoute = (
   { kind, path, operationId, tag, access }: ExportedResource,
   filters: QueryParameters,

@@ -1,7 +1,6 @@
 /** Rows of exports, and the snapshot from which they are read. */
 
 import { type Visible, visibleCooperatives } from '../access/api-keys.ts';
-import { openFeed } from '../events/feed.ts';
 import { tableOf } from '../registry/changes/tables.ts';
 import type { Cooperative } from '../registry/cooperatives.ts';
 import {
@@ -30,7 +29,7 @@ import { readPages } from '../sqlite/list-pages.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
-import type { Storage } from '../sqlite/storage.ts';
+import { readSequence, type SequencePosition, type Storage } from '../sqlite/storage.ts';
 import { listFields } from '../values/declared-fields.ts';
 
 export interface ExportedOwner extends Owner {
@@ -115,13 +114,9 @@ function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isName
   };
 }
 
-/**
- * Number of rows per read. Reading rows one by one takes twice as long. In larger reads, some rows would
- * survive minor garbage collections.
- */
+/** Reads of one row take twice as long. In larger reads, rows would survive minor garbage collections. */
 const ROWS_AT_ONCE = 100;
 
-/** Returns rows in the order of their ids. */
 function readRows<Kind extends ImportKind>(
   db: Connection,
   kind: Kind,
@@ -138,16 +133,13 @@ function readRows<Kind extends ImportKind>(
   return readPages<ExportedRows[Kind]>(ROWS_AT_ONCE, (last) => read({ ...parameters, after: last?.id ?? 0 }));
 }
 
-/** Size of SQLite's page cache. Small, because an export reads each page only once. */
+/** Small, because an export reads each page only once. */
 const CACHE_KIB = 2 * 1024;
 
 export type ExportSession = ReturnType<typeof openExportSession>;
 export type ExportSnapshot = ReturnType<ExportSession['begin']>;
 
-/**
- * Opens a read-only connection, which does not block the service.
- * @throws StorageError `unusable` if there is no registry of this release
- */
+/** @throws StorageError `unusable` if there is no registry of this release */
 export function openExportSession(storage: Storage) {
   const file = storage.pathForOpening();
   const db = openDatabase(file, {
@@ -156,13 +148,11 @@ export function openExportSession(storage: Storage) {
     schema: REGISTRY_SCHEMA,
     waitMs: WAIT_MS.command,
   });
-  const feed = openFeed(db);
   return {
     /** Opens a snapshot of the registry. SQLite cannot shorten the write-ahead log until `end`. */
     begin() {
       db.transaction.beginRead();
-      const latest = { after: undefined, limit: 1, epoch: undefined, visible: null };
-      const { epoch, lastSequence: sequence } = feed.read(latest);
+      const { epoch, lastSequence: sequence } = readSequence(db) as SequencePosition;
       return {
         epoch,
         sequence,

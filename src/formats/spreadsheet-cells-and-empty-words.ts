@@ -14,10 +14,7 @@ export function trimmedCell(cells: readonly string[], place: number): string {
   return cell.length > MAX_CELL_CHARACTERS ? '' : cell.trim();
 }
 
-/**
- * Returns the unwrapped text of a cell; empty if the cell has no value.
- * @param place -1 if the file lacks the column
- */
+/** Returns the unwrapped text of a cell; empty if the cell has no value. A `place` of -1 means no column. */
 export function valueIn(cells: readonly string[], place: number): string {
   const text = unwrapText(trimmedCell(cells, place));
   return isEmptyWord(text) || isErrorText(text) ? '' : text;
@@ -42,10 +39,9 @@ export const cellError = (text: string): Text =>
   });
 
 const LONGEST = 6;
-/** Lower-case words that mean that there is no value, in English, French and Kinyarwanda. */
 const EMPTY_WORDS = new Set('- -- --- – — n/a n.a. néant neant ntabyo nta ntayo'.split(' '));
 
-/** True for a cell such as `-` or `n/a`, which means that there is no value. */
+/** True for a cell such as `-` or `n/a`, which means in any letter case that there is no value. */
 export const isEmptyWord = (cell: string): boolean =>
   cell.length <= LONGEST && EMPTY_WORDS.has(cell.normalize('NFC').toLowerCase());
 

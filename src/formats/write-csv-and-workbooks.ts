@@ -55,19 +55,16 @@ export async function writeSheet(name: string, columns: ColumnDef[], rows: Itera
   return writeXlsxStream(rows, { name, columns, freezePane: { rows: 1 } });
 }
 
-/** Writes a workbook of figures with translated headings. @param name name of the sheet */
+/** Writes a workbook of figures with translated headings. */
 export function sheetOf(name: string, headings: readonly string[], rows: readonly (string | number)[][]) {
   const columns = headings.map((header) => ({ header: asWorkbookText(header), width: WIDTHS.text }));
-  const toFigure = (value: string | number) =>
-    typeof value === 'string' ? asWorkbookText(asTextCell(value)) : value;
+  const toFigure = (value: string | number) => (typeof value === 'string' ? toCell('text', value) : value);
   return writeSheet(
     name,
     columns,
     rows.map((row) => row.map(toFigure)),
   );
 }
-
-// Rows of CSV files
 
 export const formatCsvRow = (cells: readonly string[]): string => formatRow(cells, ',');
 

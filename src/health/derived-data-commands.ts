@@ -1,17 +1,9 @@
-/**
- * The commands `summarize` and `time-zone`, which refresh the read model, the totals and the index of names.
- */
+/** The commands `summarize` and `time-zone` refresh the read model, the totals and the index of names. */
 
 import type { Command } from 'commander';
 import { assertUnused } from '../backup/in-use.ts';
 import { indexNames } from '../registry/stores/name-index.ts';
-import {
-  createReadModelFormat,
-  formatOf,
-  letOthersWrite,
-  type ReadModelFormat,
-  refreshOutOfDate,
-} from '../registry/stores/read-model.ts';
+import { formatOf, letOthersWrite, refreshOutOfDate } from '../registry/stores/read-model.ts';
 import { nowSeconds } from '../runtime/scheduler.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
@@ -28,17 +20,11 @@ import { addPrintOptions, openConfiguredStorage, type PrintOptions } from '../te
 import { parseTimeZone, type TimeZone } from '../values/date-time.ts';
 import { counted } from '../values/text.ts';
 
-/**
- * Refreshes the read models that are out of date, so that lookups need not compute them. Transactions are
- * small, to let other processes write.
- * @returns the number of refreshed members
- * @throws StorageError
- */
+/** @returns the number of refreshed members @throws StorageError */
 export const refreshReadModel = (storage: Storage, nowSeconds: number): number =>
-  refresh(storage.pathForOpening(), formatOf(storage), nowSeconds);
+  refresh(storage.pathForOpening(), storage.configuredZone, nowSeconds);
 
 /**
- * Moves the registry to the time zone of the storage, and refreshes the data that depends on the zone.
  * @returns the number of refreshed members
  * @throws StorageError (as a rejection), for example while a process has the registry open
  */
@@ -49,18 +35,22 @@ export async function changeTimeZone(storage: Storage, nowSeconds: number): Prom
     0,
     (openFile) => `A process has ${openFile} open. Stop the service and every command on it, then try again.`,
   );
-  return refresh(file, createReadModelFormat(storage.zone), nowSeconds);
+  return refresh(file, storage.configuredZone, nowSeconds);
 }
 
-/** Refreshes data that is out of date after an upgrade, a change of the time zone or a killed import. */
-const refresh = (file: string, format: ReadModelFormat, nowSeconds: number): number =>
+/**
+ * Refreshes data that is out of date after an upgrade, a change of the time zone or a killed import.
+ * Transactions are small, to let other processes write.
+ */
+const refresh = (file: string, zone: TimeZone | undefined, nowSeconds: number): number =>
   withDatabase(file, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) => {
+    const format = formatOf(db, zone);
     indexNames(db, { pause: letOthersWrite });
     renewTotals(db, format.zone);
     return refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite });
   });
 
-// `summarize`: refreshes the read model of stale members (docs/operating.md#read-model)
+// `summarize` (docs/operating.md#read-model)
 
 export function declareSummarize(command: Command, context: CliContext): void {
   addPrintOptions(showingNobody(command)).action(
@@ -72,7 +62,7 @@ export function declareSummarize(command: Command, context: CliContext): void {
   );
 }
 
-// `time-zone`: shows or changes the time zone of a registry (docs/operating.md#time-zone)
+// `time-zone` (docs/operating.md#time-zone)
 
 type TimeZoneOptions = PrintOptions & ConfirmOptions & { readonly to?: TimeZone };
 

@@ -120,7 +120,6 @@ const ledgerOf = ({ say, write }: Visit, { ledger, isLedgerOn, ledgerFolder }: S
 
 const PATH = '/health';
 
-/** @param added functions that read the status of modules */
 export const healthPage = (added: readonly ReadAdded[]): Screen => ({
   path: PATH,
   title: say('Health'),
@@ -149,7 +148,6 @@ export const healthPage = (added: readonly ReadAdded[]): Screen => ({
   },
 });
 
-/** Input of the user, and the reason for its refusal. */
 interface RefusedFolder {
   readonly folder: string;
   readonly fault: string;
@@ -181,7 +179,6 @@ ${conditionOf(visit, facts)}
   };
 }
 
-/** Returns the parent folder of all backups. */
 const folderOf = ({ args: [, target = ''] }: CommandRun): string => dirname(target);
 
 const backedUp = (visit: Visit, run: CommandRun): Html | false =>

@@ -26,7 +26,6 @@ const SHARED = {
   responses: { 200: { description: 'The process is up.', schema: HEALTH } },
 } as const;
 
-/** @param findUnready returns undefined if the service is ready */
 export function healthRoutes(findUnready: () => Promise<Unready | undefined>): Route[] {
   return [
     {

@@ -155,7 +155,6 @@ export const expiringSoon = ({ keys, now }: StatusFacts): readonly ApiKey[] =>
       key.expiresAt < now + EXPIRES_SOON_SECONDS,
   );
 
-/** Returns the keys with at least `REFUSED_OFTEN` refused requests in the last day. */
 export const refusedOften = ({ keys, uses }: StatusFacts): readonly ApiKey[] =>
   keys.filter((key) => refusalsOf(key, uses) >= REFUSED_OFTEN);
 

@@ -35,8 +35,6 @@ import type { Message } from '../values/message.ts';
 /** Maximum of the count of stale members. Counting more would take too long for metrics. */
 export const STALE_COUNTED = 10_000;
 
-// Issues, and the status of modules
-
 export interface Issue {
   readonly about: 'clock' | 'disk' | 'events' | 'ledger' | 'backup' | 'webhooks' | 'read model' | 'keys';
   readonly text: Message;
@@ -81,11 +79,11 @@ export type RegistryStatus = Awaited<ReturnType<typeof readStatus>>;
 /** @throws StorageError (as a rejection) `unusable` if there is no registry of this release */
 export async function readStatus(storage: Storage, added: readonly ReadAdded[] = [], use?: StorageUse) {
   const databaseFile = storage.pathForOpening();
-  const format = formatOf(storage);
   const waitMs = waitMsFor(use);
   const begun = added.map((read) => read(databaseFile, waitMs));
   const settings = { readOnly: true, schema: REGISTRY_SCHEMA, waitMs, cacheKiB: 1024 };
   return withDatabase(databaseFile, settings, (db) => {
+    const format = formatOf(db, storage.configuredZone);
     const sequence = readSequence(db);
     const lastImport = db.value<number | null>('SELECT max(operation_id) FROM imported_files');
     return {
@@ -105,7 +103,7 @@ export async function readStatus(storage: Storage, added: readonly ReadAdded[] =
       sequence,
       /** Last import, even if undone. */
       lastImport: lastImport === null ? undefined : findOperation(db, lastImport),
-      /** Last complete backup made on this machine; null if there is none. */
+      /** Last complete backup made on this machine. */
       lastBackup: readLastBackup(databaseFile, sequence),
       added: begun.map((complete) => complete(db, sequence, format.zone)),
     };
@@ -141,21 +139,16 @@ function readReadModel(db: Connection, { version }: ReadModelFormat) {
      * run of 1 % of the members, but may miss single members.
      */
     hasOtherRules: [atEnd('ASC'), atEnd('DESC'), between].some(isFound),
-    /** Number of members that are not in the index of names yet. */
+    /** Number of members that the index of names does not have yet. */
     unindexed: db.value<number>(
       `SELECT coalesce((SELECT max(id) FROM members) - min(first_id) + 1, 0) FROM unindexed_names`,
     ),
   };
 }
 
-// Facts for the command `status` and the desk
-
 export type StatusFacts = Awaited<ReturnType<typeof readStatusFacts>>;
 
-/**
- * @param command as in `FactsForIssues`
- * @throws StorageError (as a rejection) if there is no registry of this release
- */
+/** @throws StorageError (as a rejection) if there is no registry of this release */
 export async function readStatusFacts(
   storage: Storage,
   config: Pick<Config, 'zone' | 'accessLedger' | 'accessLedgerDays'>,
@@ -176,7 +169,6 @@ export async function readStatusFacts(
       ledgerFolder: ledgerFolderOf(storage.location),
       /** Undefined if there is no ledger yet. */
       ledger: readLedgerStatus(storage.location, { nowMs: now * 1000, days: config.accessLedgerDays }),
-      /** Path of the file of keys if keys were lost; undefined otherwise. */
       lostKeysFile: findLostKeys(storage.checkedPath()),
       keys: store?.list(now) ?? [],
       uses: store?.uses(now) ?? [],

@@ -16,7 +16,6 @@ import { counted } from '../values/text.ts';
 import { expiringSoon, findIssues, refusedOften } from './issues.ts';
 import { type Issue, type ReadAdded, readStatusFacts, type StatusFacts } from './registry-status.ts';
 
-/** @param added functions that read the status of modules */
 export const declareStatus =
   (added: readonly ReadAdded[]) =>
   (command: Command, context: CliContext): void => {
@@ -31,14 +30,13 @@ export const declareStatus =
     );
   };
 
-/** Width of the output in characters. */
 const WIDTH = 80;
 /** Maximum number of issues: the output has to fit on one screen. */
 const SHOWN_ATTENTION = 8;
 
 const instant = (ms: number, zone: TimeZone): string => formatDateTime(Math.floor(ms / 1000), zone);
 
-/** Wraps text at spaces to the width of the screen. Does not break long words, such as paths. */
+/** Wraps text at spaces. Does not break long words, such as paths. */
 function wrap(text: string, indent: string, start = indent): string {
   const lines = [start];
   for (const word of text.split(' ')) {
@@ -139,7 +137,6 @@ function ledgerText({ ledger, isLedgerOn, zone }: StatusFacts): string {
   return `${isOn}, ${count}, ${formatBytes(bytes)}${newest}${gone}${reserve}`;
 }
 
-/** Returns the document of `--json`. */
 function describeStatus(facts: StatusFacts, attention: readonly Issue[]) {
   const { location, condition, keys, uses, isServed, ledger, zone, now } = facts;
   const last = condition.lastBackup;

@@ -1,8 +1,5 @@
-/**
- * Imports one row that a user typed at the desk, as if the row came from a file
- * (docs/desk.md#entering-by-hand).
- */
-import { createHash } from 'node:crypto';
+/** Imports a row that a user typed at the desk, as if it came from a file (docs/desk.md#entering-by-hand). */
+import { hash } from 'node:crypto';
 import { FILE_COLUMNS, type ImportKind } from '../registry/file-columns.ts';
 import type { Text } from '../values/message.ts';
 import type { RecordSource } from './files/records.ts';
@@ -12,7 +9,7 @@ import type { ImportSession } from './staging/import-session.ts';
 interface EnteringOptions extends Pick<ImportOptions, 'zone' | 'clock' | 'systemUser'> {
   /** Fingerprint of the plan that the user has confirmed. */
   readonly agreed?: string | undefined;
-  /** True to import a new row without warnings at once, without a plan for the user to confirm. */
+  /** True to import a new row without warnings at once. */
   readonly isDirect?: boolean;
 }
 
@@ -25,10 +22,8 @@ export interface RowFault {
 export type RowPlan = NonNullable<ReturnType<typeof planOf>>;
 
 /**
- * Imports a row if the user has confirmed its plan or `isDirect` permits the import. Otherwise returns the
- * plan.
+ * Returns the plan unless the user has confirmed it or `isDirect` permits the import.
  * @param values texts by column name; a stored row keeps its values in the other columns
- * @throws an unexpected error
  */
 export async function enterRow(
   session: ImportSession,
@@ -62,8 +57,7 @@ export async function enterRow(
 }
 
 /**
- * Returns the changes that the row would make, with a fingerprint for the confirmation. If the row has no
- * `paid_until`, the end of an opening balance is the time of the import. The fingerprint omits this end,
+ * Without `paid_until`, an opening balance ends at the time of the import. The fingerprint omits this end,
  * because the time is later at the confirmation.
  * @returns undefined if the row has faults
  */
@@ -88,7 +82,7 @@ function planOf({ checked, findings }: FileCheck, kind: ImportKind, values: Read
 }
 
 const hashOf = (value: unknown, encoding: 'base64url' | 'hex'): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest(encoding);
+  hash('sha256', JSON.stringify(value), encoding);
 
 function sourceOf(values: ReadonlyMap<string, string>): RecordSource {
   const records = [

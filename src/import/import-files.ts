@@ -1,4 +1,4 @@
-/** Imports files one after another. Each file is checked completely, then written in one transaction. */
+/** Imports files one after another. Each file is checked completely, and then written in one transaction. */
 
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,11 +21,9 @@ import { scoreHeader } from './table/recognise-headings.ts';
 export interface ImportOptions extends Omit<StageOptions, 'kind' | 'cells' | 'onBatch'> {
   readonly zone: TimeZone;
   readonly clock: Clock;
-  /** True to check the files and count changes without writing. */
   readonly isDryRun: boolean;
   /** True to show the changes of each file and ask before importing it. */
   readonly asks?: boolean | undefined;
-  /** True to import a file despite warnings that would stop it. */
   readonly acceptsWarnings?: boolean | undefined;
   /** User for the journal: `REGISTRY_USER` with the system account, or the user of the desk. */
   readonly systemUser: string;
@@ -33,7 +31,7 @@ export interface ImportOptions extends Omit<StageOptions, 'kind' | 'cells' | 'on
   readonly signal?: AbortSignal;
 }
 
-/** A file that was read and checked, and is not written yet. `source` is open and can be read again. */
+/** A checked file that is not written yet. `source` is open and can be read again. */
 export type FileCheck = Awaited<ReturnType<typeof readAndCheck>> & {
   readonly file: ImportFile;
   readonly source: RecordSource;
@@ -56,7 +54,7 @@ export interface ImportObserver {
 
 /**
  * Imports files in order, up to the first file that is refused, stopped or failed.
- * @returns a report for each file, in the same order
+ * @returns a report for each file
  * @throws UnknownSheetError if a workbook lacks the sheet that the map names
  */
 export async function importFiles(
@@ -151,7 +149,7 @@ async function importFile(
 /** Maximum number of line numbers stored for a note. A note must not copy the file into the journal. */
 const KEPT_LINES = 20;
 
-/** Returns the layout as a JSON value for the journal, in the form of a map file. */
+/** Returns a JSON value for the journal, in the form of a map file. */
 const describeMap = ({ columns, constants, values, rounded, ...rest }: FileLayout) => ({
   ...rest,
   ...(rounded && { rounded: [...rounded] }),
@@ -171,7 +169,7 @@ const recordOf = ({ file, notes }: FileReport, sha256: string, options: ImportOp
     strict: options.isStrict === true,
     ...(options.skipsHidden === true && { skip_hidden: true }),
     overwrite_corrections: options.overwritesCorrections === true,
-    ...(options.despiteErasure === true ? { despite_erasure: true } : {}),
+    ...(options.despiteErasure === true && { despite_erasure: true }),
     replaces: options.replaces,
   },
   // The texts of notes may contain names of people, so they are not stored.
@@ -183,10 +181,8 @@ const recordOf = ({ file, notes }: FileReport, sha256: string, options: ImportOp
 });
 
 /**
- * Finds the files named `<kind>*.csv`, `<kind>*.xlsx` or `<kind>*.ods` in any letter case. The files are
- * sorted by kind and name, so that each file refers only to earlier files.
- * @returns the files to import, and the skipped entries of the folder with the reasons. A reason follows a
- *   colon: `Skipped notes.txt: it is not a .csv, .xlsx or .ods file`
+ * Finds the files named `<kind>*.csv`, `<kind>*.xlsx` or `<kind>*.ods`. They are sorted by kind and name, so
+ * that each file refers only to earlier files.
  * @throws the system's error if the folder cannot be read
  */
 export function listImportFiles(folder: string) {
@@ -216,7 +212,7 @@ function reasonToSkip(folder: string, name: string): string | undefined {
   return `its name does not start with any of ${IMPORT_KINDS.join(', ')}`;
 }
 
-/** Returns undefined for a broken link. `openFile` later reports the broken link. */
+/** @returns undefined for a broken link, which `openFile` later reports */
 function typeOf(path: string): Stats | undefined {
   try {
     return statSync(path);

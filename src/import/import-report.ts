@@ -21,7 +21,7 @@ export interface ImportFile {
   readonly entered?: RecordSource;
 }
 
-/** Returns a file name without its folder. Hides national IDs, because the name is printed and stored. */
+/** Hides national IDs, because the name is printed and stored. */
 export const nameOf = ({ name, path }: Pick<ImportFile, 'path' | 'name'>): string =>
   hideIdentityCards(name ?? basename(path));
 
@@ -44,11 +44,11 @@ export interface FileReport {
   /** True if a fault concerns the entire file, such as a missing column. */
   readonly isFileFaulty: boolean;
   readonly notes: readonly ImportNote[];
-  /** Changes that the import made. For an `accepted` or `stopped` file, changes that it would make. */
+  /** For an `accepted` or `stopped` file, changes that an import would make. */
   readonly changes: ImportChanges;
-  /** Number of changed stored values by column. Columns without a changed value are missing. */
+  /** Number of changed stored values, for each column with changes. */
   readonly columns: ReadonlyMap<string, number>;
-  /** Number of rows that the replaced import created and this file lacks. */
+  /** Number of rows of the replaced import that the file lacks. */
   readonly missing: number;
   readonly importId?: number;
   /** Id of an earlier import of the same bytes. Undone imports do not count. */
@@ -135,7 +135,7 @@ const SEARCHED_CHANGES = 10_000;
 export const withoutIdentityCards = (value: StagedValue) =>
   typeof value === 'string' ? hideIdentityCards(value) : value;
 
-/** Chooses the first changes of each column as its examples. The column of national IDs gets no examples. */
+/** The first changes of a column are its examples. The column of national IDs has no examples. */
 export function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
   const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
   for (const change of Iterator.from(accepted.listChanges()).take(SEARCHED_CHANGES)) {
@@ -154,7 +154,7 @@ export function listColumnChanges(accepted: AcceptedFile): ColumnChanges[] {
   }));
 }
 
-/** @param name display name of the column @param write formats a value of the column */
+/** @param name display name of the column */
 export function describeColumnChanges(
   { count, examples }: ColumnChanges,
   name: Text,
@@ -171,7 +171,7 @@ export function describeColumnChanges(
 }
 
 export type ImportNews =
-  /** Fraction of the file read so far, from 0 to 1. */
+  /** Fraction of the file, from 0 to 1. */
   | { readonly progress: number }
   /** Packed message (src/values/message.ts), which the desk shows in the reader's language. */
   | { readonly part: NewsPart; readonly text: string; readonly lines?: readonly number[] }

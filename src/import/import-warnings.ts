@@ -43,8 +43,8 @@ export interface ImportWarning {
   readonly stops: boolean;
   /** Message for the operator, without personal data. */
   readonly message: Text;
-  /** Number of lines that `lines` lists. */
+  /** Number of lines. */
   readonly count: number;
-  /** Lists the lines that the warning is about, in order. Must be called before the file is written. */
+  /** Lists the lines in order. Must be called before the file is written. */
   lines(): Iterable<number>;
 }

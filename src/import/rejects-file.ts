@@ -1,6 +1,6 @@
 /**
- * Writes rejects: the refused rows of an imported file, unchanged, with a column of reasons. Users correct
- * the rows and import them again. Rejects contain national IDs, so only their owner can read the file.
+ * Writes rejects: the refused rows of a file, unchanged, with a column of reasons. Users correct the rows and
+ * import them again. Rejects contain national IDs, so only their owner can read the file.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -33,17 +33,17 @@ import { addedColumnOf, addedHeading, addedHeadingsOf } from './table/recognise-
 
 // Rows of the rejects. An import must read them like the original rows.
 
-/** Returns a prefix for reasons that are not under their heading, in a row that is too short or too long. */
+/** Prefix for reasons that are not under their heading, in a row that is too short or too long. */
 const beforeReasons = (heading: string): string => `${heading}: `;
 const REASONS = addedHeadingsOf(FAULTS_COLUMN).map(beforeReasons);
 
 interface RejectsOptions extends Pick<Header, 'line' | 'headings'> {
   /** True to add the column `FILE_COLUMN`, which later helps to match rows without a reference. */
   readonly isReferenceMissing?: boolean;
-  /** True if any row was refused because it repeats another row. */
+  /** True if a row was refused because it repeats another row. */
   readonly hasRepeats?: boolean;
   readonly language?: Language;
-  /** Kind of the file, to write columns as labels in `language`; undefined to write column names. */
+  /** Kind of the file, to write labels of columns in `language`; undefined for column names. */
   readonly labelled?: ImportKind | undefined;
 }
 
@@ -61,7 +61,7 @@ function createRejectedRows(
   const earlierPlaces = [FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN].map(placeOf);
   const [faultsAt = -1, filesAt = -1, repeatsAt = -1] = earlierPlaces;
   const marksRepeats = hasRepeats || repeatsAt >= 0;
-  const markOf = createMarks(headings);
+  const repeatMarkOf = createMarks(headings);
   const originalCells = (cells: readonly string[]) => cells.filter((_, i) => !earlierPlaces.includes(i));
   const reasonsPrefix = beforeReasons(addedHeading(FAULTS_COLUMN, labels));
   const identityAt = headings.findIndex(({ column }) => column === 'identity_card');
@@ -76,7 +76,7 @@ function createRejectedRows(
       : cellsOfAnyWidth(written);
     const files = isReferenceMissing ? [filesOf(sha256, cells[filesAt] ?? '')] : [];
     const earlierMark = isComplete ? (cells[repeatsAt] ?? '') : '';
-    const marks = marksRepeats ? [isRepeat ? markOf(cells) : earlierMark] : [];
+    const marks = marksRepeats ? [isRepeat ? repeatMarkOf(cells) : earlierMark] : [];
     return [...original, ...files, ...marks, isComplete ? reason : reasonsPrefix + reason];
   }
 
@@ -142,7 +142,6 @@ export async function isReplaceable(path: string): Promise<boolean> {
 /**
  * Creates the first rejects file. Must be called before the import starts: an unwritable path must not stop
  * the import halfway.
- * @param labelled as in `RejectsOptions`
  * @throws the system's error, including `EEXIST` if the file exists
  */
 export async function createRejectsFile(path: string, language: Language, labelled?: ImportKind) {
@@ -169,7 +168,7 @@ export async function createRejectsFile(path: string, language: Language, labell
       files++;
       return rejectsPath(path, files);
     },
-    /** Removes the open rejects file if no rows were written to it. */
+    /** Removes an empty rejects file. */
     async close(): Promise<void> {
       if (unused !== undefined) removeOwn(rejectsPath(path, files + 1), unused.fd);
       await unused?.close();
@@ -216,9 +215,8 @@ export async function writeRejects(
 }
 
 /**
- * Returns the text format of the rejects, with the byte order mark, if any. UTF-16 always has a mark, because
- * it would not be recognised without one. Rejects of a workbook are CSV with commas: in a file with
- * semicolons, `12,500` would become a decimal number.
+ * `mark` is the byte order mark, without which UTF-16 would not be recognised. Rejects of a workbook are CSV
+ * with commas: in a file with semicolons, `12,500` would become a decimal number.
  */
 function layoutOf({ format }: RecordSource): { encoding: Encoding; separator: string; mark: Buffer } {
   if (format.type === 'workbook') return { encoding: 'utf-8', separator: ',', mark: markOf('utf-8') };
@@ -230,7 +228,7 @@ function layoutOf({ format }: RecordSource): { encoding: Encoding; separator: st
 const isRepeatFault = ({ message }: ImportFault): boolean =>
   message instanceof Message && message.template === SAME_AS_LINE;
 
-/** Yields one text for all faults of a row. Skips faults that concern the entire file. */
+/** Joins the faults of a row. Skips faults that concern the entire file. */
 function* reasonsByLine(faults: Iterable<ImportFault>, { language = 'en', labelled }: RejectsOptions) {
   const labels = new Map<string, Text>(
     labelled && [

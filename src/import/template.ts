@@ -16,19 +16,17 @@ import type { CellContext } from './reading/cell-context.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, isOfDates } from './table/columns.ts';
 import type { Header } from './table/header.ts';
 
-// Fictitious row of a template. An import ignores the row (docs/importing.md#a-template).
-
 /** Values of the fictitious row that differ from the examples in the API documentation. */
 const EXAMPLES: { readonly [kind in ImportKind]?: { readonly [column: string]: string } } = {
   cooperatives: { registration_date: '2015-03-31' },
   loans: { paid_amount: '420000', paid_until: '2025-05-31', approved_at: '2025-01-10' },
 };
 
-/** Returns the columns of a template. Columns that could replace another column are omitted. */
+/** Omits columns that could replace another column. */
 const templateColumns = (kind: ImportKind): readonly FileColumn[] =>
   FILE_COLUMNS[kind].filter(({ name }) => ALTERNATIVES[kind]?.others.includes(name) !== true);
 
-/** Returns a column's value in the fictitious row. An instant is shortened to its day. */
+/** Shortens an instant to its day. */
 function exampleIn(kind: ImportKind, { name, field }: FileColumn): string {
   const text = EXAMPLES[kind]?.[name] ?? String(exampleOf(kindOf(field).schema));
   return isOfDates(field) ? text.slice(0, 'YYYY-MM-DD'.length) : text;
@@ -142,7 +140,7 @@ function need(kind: ImportKind, column: FileColumn): Message | undefined {
 }
 
 /**
- * Returns the sheet that explains the columns. It has one row for each column: an import might mistake a row
+ * Returns the sheet that explains the columns. Each column has a row, because an import might mistake a row
  * with several column names for a header.
  */
 function sheetOfColumns(kind: ImportKind, translate: Translate): WriteSheet {

@@ -34,7 +34,6 @@ export interface ChangeSet {
 
 export interface Recording {
   readonly actor: Actor;
-  /** Epoch seconds. */
   readonly nowSeconds: number;
 }
 
@@ -42,30 +41,21 @@ export interface Recording {
 export const REMOVED = 'removed';
 export const RESTORED = 'restored';
 
-/**
- * Inserts values into the history.
- * @param rows SELECT of `line, row_id, field, old, new`
- * @returns the number of values
- */
+/** @param rows SELECT of `line, row_id, field, old, new` */
 export function insertChanges(
   db: Connection,
   entity: ChangedEntity,
   rows: string,
   { actor, nowSeconds }: Recording,
-): number {
-  return db.run(
+): void {
+  db.run(
     `INSERT INTO main.changes (entity, row_id, field, old, new, at, actor, line)
      SELECT '${entity}', row_id, field, old, new, ?, ?, line FROM (${rows})`,
     [nowSeconds, actor],
-  ).changes;
+  );
 }
 
-/**
- * Saves the ids and owners of removed rows, so that `announce` can append their events later.
- * @param from table in which the rows still exist
- * @param where SQL condition on the row `r`
- * @returns the number of rows
- */
+/** Saves the ids and owners of removed rows for `announce`. @param from table that still has the rows */
 export function stageRemoved(db: Connection, entity: ChangedEntity, from: string, where: string): number {
   db.exec(`CREATE TEMP TABLE IF NOT EXISTS removed_rows (
     entity TEXT, row_id INTEGER, cooperative_id INTEGER, member_id INTEGER, PRIMARY KEY (entity, row_id)
@@ -80,10 +70,7 @@ export function stageRemoved(db: Connection, entity: ChangedEntity, from: string
 export const removedIds = (entity: ChangedEntity): string =>
   `SELECT row_id FROM temp.removed_rows WHERE entity = '${entity}'`;
 
-/**
- * Records every value of the rows in `removedIds`, so that an undo can restore the rows.
- * @param from table in which the rows still exist
- */
+/** Records every value of the rows in `removedIds` for an undo. @param from table that still has the rows */
 export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: string, by: Recording): void {
   const table = tableOf(entity);
   const insert = (field: string, value: string, condition: string) =>
@@ -158,10 +145,7 @@ function changedBits(event: EventEntity, values: string): string {
   return `SELECT row_id AS id, CASE field ${cases.join(' ')} ELSE 0 END AS bit FROM (${values})`;
 }
 
-/**
- * Returns a SELECT of update events, without rows that changed only in fields that events do not report.
- * @param bits SELECT of `id, bit`
- */
+/** Returns a SELECT of update events. Events do not report changes of some fields. */
 const updatesOf = (entity: ChangedEntity, event: EventEntity, bits: string, condition = 'true'): string =>
   `${eventSql(entity, event, 'updated', 'sum(DISTINCT u.bit)')}
    FROM (${bits}) u CROSS JOIN main.${tableOf(entity).table} r ON r.id = u.id
@@ -198,10 +182,7 @@ function summaryBits({ entity, created, values, members }: ChangeSet): string[] 
   ]);
 }
 
-/**
- * @param members SELECTs of the `id` of members
- * @returns SELECTs of `id, bit`; empty if member events do not cover these entries
- */
+/** @returns SELECTs of `id, bit`; empty if member events do not cover these entries */
 function bitOf(entity: ChangedEntity, members: readonly string[]): string[] {
   const { announced } = tableOf(entity);
   if (!('memberField' in announced)) return [];
@@ -230,10 +211,7 @@ export function nextIdOf(db: Connection, table: string): { readonly id: number; 
   return { id: highest + 1, isUsual: highest === last };
 }
 
-/**
- * Prevents the reuse of removed ids.
- * @param lastId highest removed id; call this in the transaction that removes the row
- */
+/** Prevents the reuse of ids up to `lastId`. Call this in the transaction that removes the rows. */
 export function keepRemovedId(db: Connection, table: string, lastId: number): void {
   db.run(
     `INSERT INTO main.removed_ids (table_name, last_id) VALUES (?, ?)

@@ -13,25 +13,29 @@ import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import { isBusy, isDiskFull, toUnavailable } from '../sqlite/sqlite-errors.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { emptyLog } from '../sqlite/write-ahead-log.ts';
+import type { TimeZone } from '../values/date-time.ts';
 import { lastChange } from './operations.ts';
 
 const CACHE_KIB = 64 * 1024;
 
 export interface OperationOptions {
-  /** Format of the read model, which is refreshed after a commit. */
-  readonly format: ReadModelFormat;
+  /** Time zone of the settings; undefined for the zone that the registry has stored. */
+  readonly zone: TimeZone | undefined;
   readonly monotonicMs: () => number;
-  /** Time to wait while another process has the lock, in milliseconds. */
+  /** Maximum wait for the lock of another process. */
   readonly waitMs: number;
 }
 
-/** Dependencies shared by the operations of one command. */
-export interface OperationScope extends OperationOptions {
+export interface OperationScope extends Omit<OperationOptions, 'zone'> {
   readonly db: Connection;
+  readonly format: ReadModelFormat;
 }
 
 /** @throws StorageError `unusable` if there is no registry */
-export function openOperationScope(databaseFile: string, options: OperationOptions): OperationScope {
+export function openOperationScope(
+  databaseFile: string,
+  { zone, ...options }: OperationOptions,
+): OperationScope {
   const db = openDatabase(databaseFile, {
     waitMs: options.waitMs,
     schema: REGISTRY_SCHEMA,
@@ -40,10 +44,9 @@ export function openOperationScope(databaseFile: string, options: OperationOptio
   });
   // `tidyUp` checkpoints the write-ahead log after the commit, when the lock is free.
   db.raw.pragma('wal_autocheckpoint = 0');
-  return { ...options, db };
+  return { ...options, db, format: formatOf(db, zone) };
 }
 
-/** Result of the work in a transaction. */
 export interface Outcome<Result> {
   readonly result: Result;
   /** True to commit, false to roll back. */
@@ -58,7 +61,6 @@ class TakenBack extends Error {}
 /**
  * Runs work in one write transaction, and tidies up after the commit.
  * @param nothing the sentence that reports a failure, such as `Nothing was undone`
- * @param nowSeconds epoch seconds
  * @param agreed fingerprint of the confirmed changes. Work that makes different changes is rolled back.
  * @throws RegistryError `unavailable` if other writers keep the lock or the disk is full
  */
@@ -70,7 +72,7 @@ export function perform<Result>(
   agreed?: string,
 ): {
   readonly result: Result;
-  /** Time during which other writers were locked out, in milliseconds. */
+  /** Time during which other writers were locked out. */
   readonly lockMs: number;
   /** Fingerprint of all changed values if the work was rolled back; undefined after a commit. */
   readonly fingerprint: string | undefined;
@@ -103,7 +105,6 @@ export function perform<Result>(
   return { result, lockMs, fingerprint, errorAfterCommit };
 }
 
-/** Hashes `shown` and all changes after the change `lastBefore`. */
 function fingerprintOf(db: Connection, lastBefore: number, shown: unknown): string {
   const hash = createHash('sha256').update(JSON.stringify(shown ?? null));
   const changes = db.raw
@@ -123,7 +124,7 @@ export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: numb
     indexNames(db, { pause: letOthersWrite });
     refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
     // Otherwise, the write-ahead log would stay as large as a large import has made it.
-    emptyLog(db, WAIT_MS.command);
+    emptyLog(db);
     return undefined;
   } catch (error) {
     // Until the next refresh, lookups compute stale columns. Searches first index the missing names. `check`
@@ -135,7 +136,7 @@ export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: numb
 /** @throws StorageError `unusable` if there is no registry */
 export const openOperations = (storage: Storage, waitMs: number = WAIT_MS.command): OperationScope =>
   openOperationScope(storage.pathForOpening(), {
-    format: formatOf(storage),
+    zone: storage.configuredZone,
     monotonicMs: storage.monotonicMs,
     waitMs,
   });

@@ -15,22 +15,19 @@ import { MEMBER_GROUPS, recordAccess, showingNobody } from '../terminal/record-r
 import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
-import { hideIdentityCards, isIdentityCard } from '../values/identity-card.ts';
+import { isIdentityCard } from '../values/identity-card.ts';
 import { formatActor } from './change-texts.ts';
 import { findMemberId } from './named-member.ts';
-
-// History of single rows, on a separate connection
 
 interface Row {
   readonly id: number;
   readonly name: string;
-  /** Epoch seconds. */
   readonly created_at: number;
 }
 
 export interface RowHistory {
   readonly id: number;
-  /** For a member, the codes of cooperative and member; for a cooperative, its code. */
+  /** For a member, the codes of the cooperative and the member; for a cooperative, its code. */
   readonly name: string;
   /** First the creation of the row, then each change from oldest to newest. */
   readonly entries: readonly HistoryEntry[];
@@ -75,24 +72,6 @@ export function openHistory(storage: Storage) {
       ),
     close: () => db.close(),
   };
-}
-
-// Output of changes and actors: text for people, JSON for programs
-
-/** Formats a change, with national IDs hidden. */
-export function formatChange(change: {
-  /** Line of the file; null for a correction. */
-  readonly line: number | null;
-  readonly row: string;
-  readonly column: string;
-  readonly old: string | null;
-  readonly new: string | null;
-}): string {
-  const { line, row, column, old, new: value } = change;
-  const write = (text: string | null) => hideIdentityCards(text ?? '(empty)');
-  const place = `${line === null ? '' : `line ${line}, `}${hideIdentityCards(row)}, ${column}`;
-  // The entry for the removal of a row has no values.
-  return old === null && value === null ? `${place}\n` : `${place}: ${write(old)} → ${write(value)}\n`;
 }
 
 export const describeEntry = ({ field, old, new: value, at, actor, user }: HistoryEntry, zone: TimeZone) => ({

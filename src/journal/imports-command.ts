@@ -13,12 +13,9 @@ import { formatDateTime } from '../values/date-time.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import { asMessage, type Message, pack, say, Written } from '../values/message.ts';
 import { ENTITY_NAMES, formatActor } from './change-texts.ts';
-import { formatChange } from './history-commands.ts';
 import { describeImport, formatImport, formatImports } from './imports-text.ts';
-import { type Journal, openJournal, type UndoResult } from './undo.ts';
+import { type Journal, openJournal, type RecordedChange, type UndoResult } from './undo.ts';
 import type { UndoBlocker } from './undo-blockers.ts';
-
-// Text of an undo
 
 type Undone = Extract<UndoResult, { outcome: 'undone' }>;
 
@@ -57,7 +54,6 @@ function describeUndoing(undoing: Undoing, result: Undone, stage: 'plan' | 'dry 
     : say('Import {id} is undone: {changes} (locked for {locked} s).', values);
 }
 
-/** Returns one line per listed blocker, the number of further blockers, and the operations to undo first. */
 function describeRefusal(
   log: Journal,
   { id, isCorrection }: Undoing,
@@ -91,11 +87,10 @@ function describeRefusal(
   return lines;
 }
 
-/** Returns the kind of an operation. Only corrections have a reason. */
+/** Only corrections have a reason. */
 const kindOf = (log: Journal, id: number): 'correction' | 'import' =>
   (log.find(id)?.reason ?? null) === null ? 'import' : 'correction';
 
-/** Describes a row with a unique value that the undo would restore in another row. */
 function describeTaken(kind: UndoBlocker['kind'], values: { row: Message; by: Message }): Message {
   switch (kind) {
     case 'cooperatives':
@@ -182,6 +177,15 @@ const addId = (command: Command) =>
 
 const unknown = () =>
   new CommandError(EXIT.refused, 'There is no import with this id. `imports list` shows all.');
+
+type PrintedChange = Omit<RecordedChange, 'old' | 'new'> & Readonly<Record<'old' | 'new', string | null>>;
+
+function formatChange({ line, row, column, old, new: value }: PrintedChange): string {
+  const write = (text: string | null) => hideIdentityCards(text ?? '(empty)');
+  const place = `${line === null ? '' : `line ${line}, `}${hideIdentityCards(row)}, ${column}`;
+  // The entry for the removal of a row has no values.
+  return old === null && value === null ? `${place}\n` : `${place}: ${write(old)} → ${write(value)}\n`;
+}
 
 /** Prints changes one by one, because an import may have a million of them. */
 async function printChanges(

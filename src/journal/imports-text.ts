@@ -66,7 +66,7 @@ interface RecordedNote {
   readonly lines: readonly number[];
 }
 
-/** Formats notes. The notes of corrections are sentences. */
+/** The notes of corrections are sentences. */
 const formatNotes = (notes: unknown): string[] =>
   (notes as readonly (RecordedNote | string)[]).map((note) => {
     if (typeof note === 'string') return note;
@@ -75,7 +75,6 @@ const formatNotes = (notes: unknown): string[] =>
     return `${kind.replaceAll('_', ' ')}${where}: ${describeLines(lines.slice(0, SHOWN_LINES), count)}`;
   });
 
-/** Returns a row for each line. Only the first row has the name. */
 const formatList = (name: string, lines: readonly string[]): (readonly [string, string])[] =>
   lines.length === 0 ? [[name, 'none']] : lines.map((line, i) => [i === 0 ? name : '', line]);
 

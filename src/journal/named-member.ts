@@ -44,8 +44,7 @@ export const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
   `${cooperativeCode}/${hideIdentityCards(memberCode)}`;
 
 /**
- * Calls `work` with the stored data and the id of the named member. If the name is ambiguous, the operator
- * chooses.
+ * If the name is ambiguous, the operator chooses the member.
  * @throws CommandError with status 1 if no member has this name, or the operator chose none
  */
 export async function withMember<T>(
@@ -71,7 +70,7 @@ export async function withMember<T>(
   });
 }
 
-/** Finds the id of the named member. @throws CommandError, like `withMember` */
+/** @throws CommandError, like `withMember` */
 export const findMemberId = (run: Run, text: string): Promise<number> => withMember(run, text, (_, id) => id);
 
 /** Returns all texts that name this member and no other member. */

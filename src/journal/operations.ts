@@ -25,7 +25,6 @@ export interface ImportRecord {
   readonly isEntered?: true;
 }
 
-/** Counts of an import's changes. */
 export interface ImportChanges {
   readonly created: number;
   readonly changed: number;
@@ -78,10 +77,7 @@ export interface Operation extends ImportRecord, ImportChanges {
 
 export const isImport = ({ kind }: Operation): boolean => IMPORT_KINDS.some((each) => each === kind);
 
-/**
- * Returns a SELECT of the import that replaced another import and was not undone.
- * @param id SQL of the replaced import's id
- */
+/** SELECT of the import that replaced an import and was not undone. @param id SQL of the replaced one */
 export const replacementOf = (id: string): string =>
   `SELECT g.operation_id FROM main.imported_files g CROSS JOIN main.operations u
      ON u.id = g.operation_id AND u.undone_at IS NULL WHERE g.replaces = ${id}`;
@@ -128,7 +124,6 @@ export function findOperation(db: Connection, id: number): Operation | undefined
 export const OF_SAME_BYTES = `main.imported_files f CROSS JOIN main.operations o
   ON o.id = f.operation_id AND f.sha256 = @sha256 AND o.kind = @kind AND o.undone_at IS NULL`;
 
-/** Finds the id of the last import of the same kind and bytes that was not undone. */
 export const findSameImport = (db: Connection, kind: ImportKind, sha256: string): number | undefined =>
   db.value<number | undefined>(`SELECT max(o.id) FROM ${OF_SAME_BYTES} HAVING count(*) > 0`, {
     kind,
@@ -164,10 +159,7 @@ export function beginOperation(
   return Number(lastInsertRowid);
 }
 
-/**
- * Ends an operation, with the counts of its changes.
- * @param changed number of stored rows changed or removed
- */
+/** @param changed number of stored rows changed or removed */
 export function endOperation(
   db: Connection,
   id: number,
@@ -201,7 +193,7 @@ export const createdRows = (db: Connection, id: number): ReadonlyMap<ChangedEnti
       .map(({ entity, first, last }) => [entity, { first, last }]),
   );
 
-/** Records the file of an import. @param replaces id of the import with the older version of this file */
+/** @param replaces id of the import with the older version of this file */
 export function recordFile(
   db: Connection,
   id: number,
@@ -237,9 +229,8 @@ export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
 export interface CorrectionOptions {
   /** Reason for the history: 1 to 500 characters, without national IDs. */
   readonly reason: string;
-  /** Name of the operating system's user. */
+  /** User of the system, such as `root`; after the name of an operator, in brackets: `N. N. (root)`. */
   readonly systemUser: string;
-  /** Epoch seconds. */
   readonly nowSeconds: number;
   /** True to roll the correction back, so that its result is a preview. */
   readonly isDryRun?: boolean | undefined;

@@ -1,7 +1,4 @@
-/**
- * Records the changes that the SQL of an operation makes, by comparing the rows before and after. The
- * operation itself reports only the ids of created rows.
- */
+/** Records the changes that the SQL of an operation makes, by comparing the rows before and after. */
 
 import {
   type ChangedEntity,
@@ -26,12 +23,12 @@ import {
 } from './change-sets.ts';
 import { type ChangedRows, createdRows, type IdRange, type Operation } from './operations.ts';
 
-/** SELECTs of the ids of rows that the work may change or remove. */
+/** SELECTs of ids. */
 export type Touched = { readonly [entity in ChangedEntity]?: string };
 
 /**
  * Runs work inside the caller's transaction, and records the changed rows.
- * @param touched all rows that the work may change; the SELECTs may refer to temporary tables
+ * @param touched all rows that the work may change or remove; the SELECTs may refer to temporary tables
  * @param work returns the ranges of created rows of touched entities
  * @param keepsNoValues for an erasure: no values enter the history, and events report changed rows as deleted
  */
@@ -66,7 +63,6 @@ function takeImage(db: Connection, { entity, table }: Table, ids: string): void 
     CREATE UNIQUE INDEX temp.before_${entity}_id ON before_${entity} (id)`);
 }
 
-/** Collects the changed values in a temporary table. */
 function compare(db: Connection, changedTable: Table, created: IdRange | undefined): ChangeSet {
   const { entity, table } = changedTable;
   db.exec(`CREATE TEMP TABLE values_${entity} (line INTEGER, row_id INTEGER, field TEXT, old, new)`);
@@ -82,11 +78,7 @@ function compare(db: Connection, changedTable: Table, created: IdRange | undefin
   };
 }
 
-/**
- * Records the changed values and the removed rows.
- * @param keepsNoValues as for `track`
- * @returns the number of removed rows
- */
+/** @returns the number of removed rows */
 function finishRows(
   db: Connection,
   { entity, table, hasTimestamps }: Table,
@@ -111,8 +103,6 @@ function finishRows(
   return removed;
 }
 
-// Rows created, changed or removed by an operation, for its undo and the check of blockers
-
 export interface OperatedTable {
   readonly table: Table;
   /** SQL condition on the ids of created rows, such as `BETWEEN 1 AND 9`; undefined without such rows. */
@@ -127,10 +117,7 @@ const within = ({ first, last }: IdRange): string => `BETWEEN ${first} AND ${las
 export const operationChanges = ({ firstChange, lastChange }: Operation): string =>
   `c.id ${within({ first: firstChange, last: lastChange })}`;
 
-/**
- * Returns a SELECT of `row_id` of rows that an operation changed or removed.
- * @param condition SQL condition on the change `c`
- */
+/** SELECT of the rows that an operation changed or removed. @param condition SQL on the change `c` */
 export const changedRows = (operation: Operation, entity: ChangedEntity, condition = 'true'): string =>
   `SELECT c.row_id FROM main.changes c
    WHERE ${operationChanges(operation)} AND c.entity = '${entity}' AND ${condition}`;
@@ -138,7 +125,7 @@ export const changedRows = (operation: Operation, entity: ChangedEntity, conditi
 export const removedRows = (operation: Operation, entity: ChangedEntity): string =>
   changedRows(operation, entity, `c.field = '${REMOVED}'`);
 
-/** Returns the tables that an operation touched, parents before children. */
+/** Reads the tables that an operation touched, parents before children. */
 export function readOperatedTables(db: Connection, operation: Operation): OperatedTable[] {
   const created = createdRows(db, operation.id);
   const changed = db.rows<{ entity: ChangedEntity; field: string }>(
@@ -151,7 +138,6 @@ export function readOperatedTables(db: Connection, operation: Operation): Operat
   }).filter(({ created, fields }) => created !== undefined || fields.length > 0);
 }
 
-/** Returns SQL of the id of the member who owns the row `t`. */
 const memberIdSql = ({ entity, owner }: Table): string =>
   owner === undefined ? (entity === 'members' ? 't.id' : 'NULL') : memberSql(entity as OwnedEntity, 't');
 
@@ -190,10 +176,7 @@ export const listOperatedRows = (db: Connection, operation: Operation): Operated
 // updates of paid amounts are not part of the operation. These updates are recorded after the end of the
 // operation, and an undo computes the paid amounts again.
 
-/**
- * Adds the amounts to the loans, and records the changes. Triggers set the stale flag of the read model.
- * @param table with `loan_id` and `delta` in minor units
- */
+/** Triggers set the stale flag of the read model. @param table with `loan_id` and `delta` in minor units */
 export function addPaidAmounts(db: Connection, table: string, by: Recording): void {
   db.run(
     `UPDATE main.loans AS t SET paid_amount_minor = t.paid_amount_minor + d.delta, updated_at = ?

@@ -23,7 +23,6 @@ import { REMOVED } from './change-sets.ts';
 import { isImport, type Operation, replacementOf } from './operations.ts';
 import { changedRows, type OperatedTable, operationChanges, removedRows } from './track.ts';
 
-/** SQL of the reason why the later change `c` of a row blocks an undo. */
 const CHANGED_OR_ERASED = `iif(c.field = '${ERASED_FIELD}', 'erased', 'changed')`;
 
 /** SQL of the actor that erased the member `m`: a correction. */
@@ -81,7 +80,7 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
       (SELECT 'correction:' || min(i.id) FROM main.operations i
        WHERE i.id > ${operation.id} AND i.kind = 'persons_erase') AS actor
     FROM main.changes c WHERE ${restored} AND c.old IS NULL`;
-  const replacedSince = `SELECT 'members' AS kind, o.id, 'taken' AS reason,
+  const numberReplaced = `SELECT 'members' AS kind, o.id, 'taken' AS reason,
       'correction:' || r.correction_id AS actor
     FROM main.changes c CROSS JOIN ${replaced} r
       ON r.old = c.old AND r.ended_by IS NULL AND r.correction_id <> ${operation.id}
@@ -110,7 +109,7 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
   const givesNumbers = created !== undefined || members?.fields.includes('identity_card') === true;
   const ofAll = [
     erased,
-    replacedSince,
+    numberReplaced,
     ...(givesNumbers ? [leadsHere] : []),
     ...(created === undefined ? [] : [mergedInto]),
   ];
@@ -156,7 +155,6 @@ const changedSince = (operation: Operation, operated: OperatedTable): string =>
   `SELECT c.entity AS kind, c.row_id AS id, ${CHANGED_OR_ERASED} AS reason, c.actor FROM main.changes c
    WHERE ${isSinceIn(operation, operated.table.entity)} AND (${isOperated(operation, operated, 'c.row_id')})`;
 
-/** Returns a SELECT of the import of a newer version of the file. */
 const replacedSince = ({ id, kind }: Operation): string =>
   `SELECT '${kind}' AS kind, 0 AS id, 'replaced' AS reason, 'import:' || operation_id AS actor
    FROM (${replacementOf(String(id))})`;
@@ -289,7 +287,6 @@ function paymentBlockers(
   ];
 }
 
-/** Returns a SELECT of the blockers, each row once per reason and actor. */
 function blockersSql(db: Connection, operation: Operation, tables: readonly OperatedTable[]): string {
   const members = tables.find(({ table }) => table.entity === 'members');
   const all = [
@@ -317,7 +314,6 @@ function readBlockers(db: Connection, sql: string, limit: string): BlockerRow[] 
   }));
 }
 
-/** @param listed maximum number of listed blockers */
 export function findBlockers(
   db: Connection,
   operation: Operation,

@@ -1,6 +1,7 @@
 /** Opens the journal of operations for commands, on a separate connection, and undoes operations. */
 
-import { recordedColumns } from '../registry/changes/tables.ts';
+import { labelSql, SHOWN_CHANGE } from '../registry/changes/labels.ts';
+import { CHANGED_ENTITIES, recordedColumns } from '../registry/changes/tables.ts';
 import { undoRedirects } from '../registry/stored/former-ids-and-transfers.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readPages } from '../sqlite/list-pages.ts';
@@ -15,7 +16,6 @@ import {
   type Recording,
   stageRemoved,
 } from './change-sets.ts';
-import { listedChangesSql } from './change-texts.ts';
 import { openOperations, perform } from './command-transaction.ts';
 import {
   type CorrectionOptions,
@@ -72,7 +72,7 @@ function undoOperation(
   return { removed, restored: db.count(`(${rows})`) };
 }
 
-/** Returns a change set that reverses the operation's changes. */
+/** Returns a change set that reverses the operation. */
 function toChangeSet(operation: Operation, { table: { entity }, fields }: OperatedTable): ChangeSet {
   const restored = fields.includes(REMOVED) ? removedRows(operation, entity) : undefined;
   const values = `SELECT NULL AS line, c.row_id, c.field, c.new AS old, c.old AS new FROM main.changes c
@@ -85,10 +85,7 @@ function toChangeSet(operation: Operation, { table: { entity }, fields }: Operat
   };
 }
 
-/**
- * Removes the rows that the operation created.
- * @returns the number of removed rows, without savings accounts
- */
+/** @returns the number of removed rows, without savings accounts */
 function removeCreated(
   db: Connection,
   operation: Operation,
@@ -173,13 +170,11 @@ export type UndoResult =
       readonly outcome: 'undone';
       /** Number of removed rows that the operation had created. */
       readonly removed: number;
-      /** Number of stored rows restored after a change or a removal. */
+      /** Number of restored rows that the operation had changed or removed. */
       readonly restored: number;
       /** Set if the undo was rolled back: for a dry run, or because its changes are not those confirmed. */
       readonly fingerprint?: string | undefined;
-      /** Time during which other writers were locked out, in milliseconds. */
       readonly lockMs: number;
-      /** Error in the work after the commit, such as the refresh of the read model. */
       readonly errorAfterCommit?: unknown;
     }
   | { readonly outcome: 'unknown' }
@@ -199,7 +194,7 @@ export type UndoResult =
 
 export type Journal = ReturnType<typeof openJournal>;
 
-/** Opens the journal of imports and corrections. @throws StorageError `unusable` if there is no registry */
+/** @throws StorageError `unusable` if there is no registry */
 export function openJournal(storage: Storage) {
   const scope = openOperations(storage);
   const { db } = scope;
@@ -242,7 +237,6 @@ function undo(db: Connection, id: number, listed: number, options: UndoOptions):
   return { outcome: 'undone', ...undoOperation(db, operation, tables, options), lockMs: 0 };
 }
 
-/** Finds the operations to undo beforehand: the direct and indirect blockers of the undo. */
 function findFirst(db: Connection, refused: Operation) {
   const first = new Set<number>();
   let obstacle: 'erased' | 'other' | null = null;
@@ -269,12 +263,15 @@ export interface RecordedChange extends Omit<StagedChange, 'line'> {
 
 /**
  * Yields each stored value that an operation changed, in history order, even if the operation was undone.
- * Skips rows without a label, such as rows that were created and then removed (`listedChangesSql`).
+ * Skips rows that were created and then removed, because they have no label.
  */
 function* listChanges(db: Connection, operation: Operation | undefined): Generator<RecordedChange> {
   if (operation === undefined) return;
+  const label = CHANGED_ENTITIES.map((entity) => `WHEN '${entity}' THEN ${labelSql(entity, 'c.row_id')}`);
   const page = db.raw.prepare<[number, number], RecordedChange & { readonly id: number }>(
-    listedChangesSql(CHANGES_AT_ONCE),
+    `SELECT c.id, c.line, CASE c.entity ${label.join(' ')} END AS row,
+       ${SHOWN_CHANGE.field} AS "column", ${SHOWN_CHANGE.values}
+     FROM main.changes c WHERE c.id > ? AND c.id <= ? ORDER BY c.id LIMIT ${CHANGES_AT_ONCE}`,
   );
   const changes = readPages<RecordedChange & { readonly id: number }>(CHANGES_AT_ONCE, (last) =>
     page.all(last?.id ?? operation.firstChange - 1, operation.lastChange),

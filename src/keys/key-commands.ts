@@ -18,8 +18,6 @@ import type { Message } from '../values/message.ts';
 import { createKeys, type KeyChanges, type KeyOperations, type NewKey } from './key-operations.ts';
 import { describeKey, formatKey, formatKeys, type KeyContext } from './key-text.ts';
 
-// The options of `keys create` and `keys update`, and their values
-
 interface KeyOptions {
   readonly name?: string;
   readonly scope?: readonly string[];
@@ -52,7 +50,6 @@ const parseCount = (text: string): number => (/^[0-9]{1,8}$/.test(text) ? Number
 
 const REPEATED = 'repeat the option, or separate with commas';
 
-/** @param use determines which defaults the help shows */
 function addValueOptions(command: Command, use: 'create' | 'update'): Command {
   const isNew = use === 'create';
   const orDefault = (value: string | number) => (isNew ? ` (default: ${value})` : ' (default: unchanged)');
@@ -87,7 +84,6 @@ function addValueOptions(command: Command, use: 'create' | 'update'): Command {
     );
 }
 
-/** Adds options that remove a value or a restriction. */
 function addRemovalOptions(command: Command): Command {
   return command
     .addOption(new Option('--any-ip', 'remove the address allowlist').conflicts('allowIp'))
@@ -164,7 +160,6 @@ export function declareKeys(keys: Command, context: CliContext): void {
 
 export const NO_KEY = 'There is no key with this id. `keys list` shows all.';
 
-/** Converts an error of a key operation to an error that names command line options. */
 function toCommandError(error: unknown): unknown {
   if (!(error instanceof RegistryError)) return error;
   if (error.code === 'not_found') return new CommandError(EXIT.refused, NO_KEY);
@@ -181,7 +176,6 @@ interface Outcome {
   readonly secret?: string;
 }
 
-/** Runs an operation on a key, and prints the key. */
 async function operate(
   run: Run<PrintOptions & { readonly create?: true }>,
   work: (operations: KeyOperations) => Awaitable<Outcome>,
@@ -223,7 +217,6 @@ async function printKey(run: Run, store: ApiKeyStore, { id, warnings, secret }: 
     run.err('This is the only time the key is shown. Keep it like a password.\n');
 }
 
-/** Reads the codes of cooperatives only if a key is restricted to some cooperatives. */
 async function readContext(
   store: ApiKeyStore,
   { storage, zone, now }: Run,
@@ -264,7 +257,6 @@ const list = (run: Run) =>
     run.show({ keys: descriptions }, formatKeys(descriptions));
   });
 
-/** @throws StorageError `unusable` when there is no registry */
 const listCooperatives = (storage: Storage): Promise<readonly CooperativeSummary[]> =>
   withStore(openStoredData(storage), (store) => store.listCooperatives());
 

@@ -1,4 +1,4 @@
-/** Issues and changes API keys, for commands and the desk: checks, warnings, operations (docs/keys.md). */
+/** Issues and changes API keys, for commands and the desk, with checks and warnings (docs/keys.md#keys). */
 
 import type { ApiKeyStore } from '../access/api-key-store.ts';
 import {
@@ -18,8 +18,6 @@ import { onlyGiven } from '../values/declared-fields.ts';
 import { FieldError, FieldErrorList, invalidFields, notFound } from '../values/errors.ts';
 import { Message, say } from '../values/message.ts';
 
-// Checks the values of a key (docs/keys.md#keys)
-
 /** Unchecked values. Undefined leaves a value unchanged, and null removes a restriction. */
 export interface KeyChanges {
   readonly name?: string | undefined;
@@ -28,7 +26,7 @@ export interface KeyChanges {
   readonly allowedHosts?: readonly string[] | null | undefined;
   readonly isLookupOnly?: boolean | undefined;
   readonly mayExport?: boolean | undefined;
-  /** Ids of existing cooperatives. */
+  /** Ids, which must exist. */
   readonly cooperatives?: readonly number[] | null | undefined;
   readonly purpose?: string | null | undefined;
   readonly requiresPurpose?: boolean | undefined;
@@ -61,7 +59,6 @@ function parseBlocks(texts: readonly string[]): readonly string[] | FieldError {
 
 const DOMAIN = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/** @returns domains in lower case, without a dot at the end */
 function parseHosts(texts: readonly string[]): readonly string[] | FieldError {
   const hosts = [...new Set(texts.map((text) => text.toLowerCase().replace(/\.$/, '')))];
   return hosts.every((host) => DOMAIN.test(host))
@@ -75,7 +72,7 @@ const parseRequestLimit = (limit: number): number | FieldError =>
     : // The sentence contains MAX_LIMIT as digits, because translations are found by the entire sentence.
       new FieldError('Expected a number from 1 to 10000000.');
 
-/** @param text a date, which means the end of that day in the zone, or an instant @returns epoch seconds */
+/** @param text a date, for the end of that day in the zone, or an instant @returns epoch seconds */
 function parseKeyExpiry(text: string, zone: TimeZone): number | FieldError {
   // In some time zones, the end of a day in 9999 would be displayed in the year 10000.
   if (text.startsWith('9999'))
@@ -88,10 +85,7 @@ function parseKeyExpiry(text: string, zone: TimeZone): number | FieldError {
     : instant;
 }
 
-/**
- * @param stored the key to change; undefined for a new key
- * @throws RegistryError `invalid` with the faults of all fields
- */
+/** @param stored undefined for a new key @throws RegistryError `invalid` with the faults of all fields */
 function parseChanges(
   changes: KeyChanges,
   stored: ApiKey | undefined,
@@ -140,8 +134,6 @@ function parseChanges(
   return values as Partial<ApiKeyValues>;
 }
 
-// Warnings about values that are allowed but useless, because requests would be refused or return nothing
-
 /** Scopes that have no effect on a lookup-only key. */
 const CLOSED_TO_LOOKUPS: readonly Scope[] = [
   'members:write',
@@ -152,7 +144,7 @@ const CLOSED_TO_LOOKUPS: readonly Scope[] = [
   'webhooks:receive',
 ];
 
-/** @param now epoch seconds @param others all other keys */
+/** Warns about values that are allowed but useless. @param others all other keys */
 export function warningsOf(
   key: ApiKeyValues,
   { now, others }: { readonly now: number; readonly others: readonly { id: number; name: string }[] },
@@ -191,15 +183,12 @@ export function warningsOf(
   return warnings.filter((warning) => warning instanceof Message);
 }
 
-// The operations on keys, each effective from the next request
-
 export type KeyOperations = ReturnType<typeof createKeys>;
 
 /**
- * Returns operations on keys. Each operation throws a RegistryError: `invalid` with the invalid fields, or
- * `not_found` for an unknown id.
+ * Returns operations on keys, which take effect from the next request. They throw a RegistryError: `invalid`
+ * with the invalid fields, or `not_found` for an unknown id.
  * @param openKeys opens the store, and may create its file; so `create` calls it only after all checks
- * @param now epoch seconds
  */
 export function createKeys(openKeys: () => ApiKeyStore, now: number, zone: TimeZone) {
   function withWarnings({ id, ...values }: ApiKey) {
@@ -210,13 +199,12 @@ export function createKeys(openKeys: () => ApiKeyStore, now: number, zone: TimeZ
   }
 
   return {
-    /** @returns id, warnings, and the secret, which is never shown again */
     create(newKey: NewKey) {
       const values = { ...NEW_KEY, ...parseChanges(newKey, undefined, now, zone) };
       const secret = issueSecret();
       return { ...withWarnings(openKeys().create(values, secret, now)), secret: secret.text };
     },
-    /** Replaces all values that `changes` defines. A list is replaced, not extended. */
+    /** Replaces the values in `changes`. A list is replaced, not extended. */
     update(id: number, changes: KeyChanges) {
       const values = parseChanges(changes, existing(openKeys().find(id, now)), now, zone);
       return withWarnings(existing(openKeys().update(id, values, now)));
@@ -225,7 +213,7 @@ export function createKeys(openKeys: () => ApiKeyStore, now: number, zone: TimeZ
       existing(openKeys().update(id, { isActive }, now));
       return { id };
     },
-    /** @param overlap time for which the old secret stays valid, such as `24h`; undefined for none */
+    /** @param overlap how long the old secret stays valid, such as `24h`; undefined to end it at once */
     rotate(id: number, overlap: string | undefined) {
       const seconds = overlap === undefined ? 0 : parseOverlap(overlap);
       if (seconds instanceof FieldError) throw invalidFields({ overlap: [seconds.message] });

@@ -21,8 +21,6 @@ import { asMessage, say, type Text } from '../values/message.ts';
 import { createKeys, type KeyOperations, type NewKey, warningsOf } from './key-operations.ts';
 import { codesOf, refusalsOf, usesOf } from './key-text.ts';
 
-// The form to issue or change a key, with the same rules as the commands
-
 const LISTS = ['allowedAddresses', 'allowedHosts', 'cooperatives'] as const;
 const TEXTS = ['name', 'purpose', 'perHour', 'perDay', 'expires', ...LISTS] as const;
 const BOXES = ['isLookupOnly', 'mayExport', 'requiresPurpose'] as const;
@@ -35,7 +33,6 @@ type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & {
 const lastDay = (expiresAt: number | null, zone: TimeZone): string =>
   expiresAt === null ? '' : formatDate(expiresAt - 1, zone);
 
-/** @param codes codes of cooperatives, by id */
 const fieldsOf = (key: ApiKeyValues, codes: ReadonlyMap<number, string>, zone: TimeZone): KeyFields => ({
   name: key.name,
   scopes: key.scopes,
@@ -64,8 +61,7 @@ const listOf = (text: string): string[] | null => {
 };
 
 /**
- * @param stored the key to change, which keeps its expiry unless the form changes the day; undefined for a
- *   new key
+ * @param stored undefined for a new key; a stored key keeps its expiry unless the form changes the day
  * @throws RegistryError `invalid` for an unknown code of a cooperative
  */
 function toChanges(
@@ -96,9 +92,6 @@ function toChanges(
     expires: keepsEnd ? undefined : fields.expires || null,
   };
 }
-
-const keyOperations = ({ desk, now }: Visit, openKeys: () => ApiKeyStore): KeyOperations =>
-  createKeys(openKeys, now, desk.config.zone);
 
 const LABELS: { readonly [field: string]: Text } = {
   name: say('Holder'),
@@ -177,17 +170,14 @@ ${mayBeEmpty('expires', say('Empty: no end date'), { type: 'date' })}</fieldset>
   })}`;
 }
 
-// Keys with their usage
-
 interface ReadKeys {
   readonly keys: readonly ApiKey[];
   readonly uses: readonly KeyUse[];
-  /** Codes of cooperatives, by id. */
   readonly codes: ReadonlyMap<number, string>;
 }
 
 function readCodes(visit: Visit): ReadonlyMap<number, string> {
-  const summaries = visit.use((storage) => openStoredData(storage)).listCooperatives();
+  const summaries = visit.use(openStoredData).listCooperatives();
   return new Map(summaries.map(({ id, code }) => [id, code]));
 }
 
@@ -204,7 +194,6 @@ function readKeys(visit: Visit): ReadKeys {
   };
 }
 
-/** Returns short texts for the restrictions of a key and for its permission to export. */
 function narrowing({ say }: Visit, key: ApiKey, codes: ReadonlyMap<number, string>): string[] {
   return [
     ...(key.isLookupOnly ? [say('lookups only')] : []),
@@ -237,10 +226,11 @@ export const KEYS: Screen = {
     async issue(visit, submitted) {
       const values = readFields(submitted);
       const codes = readCodes(visit);
+      const { zone } = visit.desk.config;
       try {
-        const changes = toChanges(values, undefined, codes, visit.desk.config.zone);
+        const changes = toChanges(values, undefined, codes, zone);
         const open = () => visit.use((storage) => openKeys(storage, 'issue'));
-        const issued = keyOperations(visit, open).create(changes);
+        const issued = createKeys(open, visit.now, zone).create(changes);
         visit.session.issued = { keyId: issued.id, secret: issued.secret };
         return { goTo: `/key/${issued.id}` };
       } catch (error) {
@@ -292,8 +282,6 @@ ${say('{n} a day', { n: write.number(key.limits.perDay) })}`,
   );
 }
 
-// The page of one key, with its permissions, usage and changes
-
 const pathOf = ({ places }: Visit): string => `/key/${places.key}`;
 const OVERLAPS = ['', '1h', '24h', '7d', '30d'] as const;
 
@@ -334,12 +322,8 @@ function change(
     const key = store?.find(Number(visit.places.key), visit.now);
     if (store === undefined || key === undefined) return undefined;
     try {
-      const told = work(
-        visit,
-        submitted,
-        key,
-        keyOperations(visit, () => store),
-      );
+      const operations = createKeys(() => store, visit.now, visit.desk.config.zone);
+      const told = work(visit, submitted, key, operations);
       return { goTo: pathOf(visit), ...(told === undefined ? {} : { told }) };
     } catch (error) {
       return show(visit, readFields(submitted), faultsOf(visit, error));

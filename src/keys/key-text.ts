@@ -16,21 +16,16 @@ export const usesOf = (
 const requestsOf = (uses: readonly { readonly requests: number }[]): number =>
   uses.reduce((sum, { requests }) => sum + requests, 0);
 
-/** Returns the number of a key's requests that were refused in the last day. */
+/** Counts the requests of the last day. */
 export const refusalsOf = (key: Pick<ApiKey, 'id'>, uses: readonly KeyUse[]): number =>
   requestsOf(usesOf(key, uses, 'refused'));
 
-/**
- * Returns the codes of a key's cooperatives; null for all. A cooperative whose creation was undone appears as
- * its id, which is never reused.
- * @param codes codes of all cooperatives by id
- */
+/** Returns null for all. A cooperative whose creation was undone appears as its id, which is never reused. */
 export const codesOf = (
   { cooperatives }: Pick<ApiKey, 'cooperatives'>,
   codes: ReadonlyMap<number, string>,
 ): string[] | null => cooperatives?.map((id) => codes.get(id) ?? `#${id}`) ?? null;
 
-/** Data for the description of any key. */
 export interface KeyContext {
   /** Epoch seconds. */
   readonly now: number;
@@ -40,7 +35,6 @@ export interface KeyContext {
   readonly uses: readonly KeyUse[];
 }
 
-/** Describes a key for JSON, without its secret. */
 export function describeKey(key: ApiKey, context: KeyContext) {
   const { now, zone, uses, codes } = context;
   const at = (seconds: number): string => formatDateTime(seconds, zone);
@@ -129,13 +123,11 @@ export const formatKeys = (keys: readonly KeyDescription[]): string =>
 const inShort = (texts: readonly string[]): string =>
   texts.length > 2 ? `${texts[0]} +${texts.length - 1}` : texts.join(' ');
 
-/** Returns the number of refusals of the last day, and their most frequent reason. */
 function refusedText({ refused_last_day: refused }: KeyDescription): string {
   const [most] = refused.toSorted((a, b) => b.requests - a.requests);
   return most === undefined ? '' : `${requestsOf(refused)} (${most.reason})`;
 }
 
-/** Returns the number of requests with deprecated features, and the day of the last such request. */
 function deprecatedText({ deprecated_uses: uses }: KeyDescription): string {
   const last = uses
     .map(({ last_used_at }) => last_used_at.slice(0, 10))
@@ -157,7 +149,6 @@ function narrowingText({ lookup_only: isLookupOnly, cooperatives }: KeyDescripti
   return [...lookups, ...(cooperatives === null ? [] : [cooperativesText(cooperatives)])].join(' of ');
 }
 
-/** Names of keys, by id. */
 export type KeyNames = ReadonlyMap<number, string>;
 
 export function readKeyNames(storage: Storage, nowSeconds: number): KeyNames {

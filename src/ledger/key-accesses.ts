@@ -3,7 +3,6 @@ import type { HashPerson, LedgerEntry } from './ledger-entries.ts';
 import type { LedgerReader } from './ledger-reader.ts';
 import type { KnownNumber, PersonTracesStore } from './person-traces.ts';
 
-/** Filter for entries; without properties, all entries match. */
 export interface EntryFilter {
   readonly keyId?: number | undefined;
   /** Epoch seconds; `from` and `to` are inclusive. */
@@ -14,16 +13,15 @@ export interface EntryFilter {
 interface AccessedPerson {
   /** Present national ID. */
   readonly identityCard: string;
-  /** Number of accesses that included the person. */
   times: number;
-  /** Times of the first and last access, in UTC. */
+  /** In UTC. */
   first: string;
   last: string;
 }
 
 interface FoundEntry {
   readonly entry: LedgerEntry;
-  /** Id of the month key with which the national IDs of the entry are hashed. */
+  /** Id of a month key. */
   readonly hashedWith: string;
 }
 
@@ -47,7 +45,7 @@ export function* findEntries(ledger: LedgerReader, { keyId, from, to }: EntryFil
 interface Hashes {
   /** Undefined if the key is lost. */
   readonly hash: HashPerson | undefined;
-  /** Persons who have or had the national ID of a hash, by hash. */
+  /** Persons who have or had the hashed national ID, by hash. */
   readonly holders: Map<string, KnownNumber[]>;
 }
 
@@ -74,19 +72,15 @@ export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store
     ...counts,
     /** Codes of cooperatives whose persons were all exported; null if all cooperatives were exported. */
     exportedCodes: exportedIds && [...exportedIds].map(codeOf),
-    /** Files that could not be read to the end, so that some of their accesses may be missing here. */
     unreadable: ledger.unreadable,
   };
 }
 
-/**
- * Returns the hashes that have to be resolved to find the persons. For a single lookup, the shown members
- * already identify the person.
- */
+/** For a single lookup, the shown members already identify the person. */
 const hashesToResolve = ({ persons = [], members = [], lookups }: LedgerEntry): readonly string[] =>
   members.length === 0 || lookups === true ? persons : [];
 
-/** Finds the persons of all hashes by hashing every number in the registry, since hashes are irreversible. */
+/** Hashes every number in the registry, since hashes are irreversible. */
 function resolve(keys: readonly Hashes[], store: PersonTracesStore): void {
   if (keys.every(({ hash }) => hash === undefined)) return;
   for (const holder of store.listNumbers())
@@ -94,10 +88,7 @@ function resolve(keys: readonly Hashes[], store: PersonTracesStore): void {
       if (hash !== undefined) holders.get(hash(holder.number))?.push(holder);
 }
 
-/**
- * Returns the present national ID of the person who had a number at a time.
- * @param holders all persons who have or had the number, in the order in which they lost it
- */
+/** @param holders all persons who have or had a number, in the order in which they lost it */
 function holderAt(holders: readonly KnownNumber[], time: string): string | undefined {
   const at = Math.floor(Date.parse(time) / 1000);
   return (holders.find(({ until }) => until === null || at <= until) ?? holders.at(-1))?.current;
@@ -111,12 +102,12 @@ function count(
   const persons = new Map<string, AccessedPerson>();
   const exportedIds = new Set<number>();
   const counts = {
-    /** Number of pages of lists. `persons` includes the persons on these pages. */
+    /** `persons` includes the persons on these pages. */
     pages: 0,
     exports: 0,
-    /** Number of accesses to national IDs without a person, or to members that no longer exist. */
+    /** Accesses to national IDs without a person, or to members that no longer exist. */
     unknown: 0,
-    /** Number of accesses to national IDs that cannot be resolved, because the month key is lost. */
+    /** Accesses to national IDs that cannot be resolved, because the month key is lost. */
     withoutKey: 0,
   };
   let isAll = false;

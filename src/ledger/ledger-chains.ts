@@ -18,7 +18,6 @@ import {
   readRows,
 } from './ledger-rows.ts';
 
-/** A file that is damaged, or that this user may not open. */
 export interface UnreadableFile {
   readonly name: string;
   readonly reason: string;
@@ -27,16 +26,15 @@ export interface UnreadableFile {
 export interface ChainPart {
   readonly file: LedgerFile;
   readonly part: LedgerPart;
-  /** Number of the chain; the first chain is 1. */
+  /** Number of the chain, counted from 1. */
   readonly chain: number;
-  /** Previous part of the chain; undefined for the first part. */
   readonly before: ChainPart | undefined;
   /** Earlier parts with the same origin that have some of this part's sequence numbers. */
   readonly overlapping: readonly ChainPart[];
 }
 
 export interface LedgerChains {
-  /** Parts in the order of their files. */
+  /** In the order of their files. */
   readonly parts: readonly ChainPart[];
   readonly unreadable: UnreadableFile[];
   /** Names of missing files that a later file names as its predecessor and that retention did not remove. */
@@ -45,7 +43,7 @@ export interface LedgerChains {
 }
 
 /**
- * Reads the parts of all files. Skips parts of another registry, which may have been at this location before.
+ * Skips parts of another registry, which may have been at this location before.
  * @throws errors that are not caused by a single file
  */
 export function readChains(databaseFile: string): LedgerChains {
@@ -96,10 +94,10 @@ function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]):
   return { file, part, chain, before, overlapping };
 }
 
-/** State of one pass over all parts: the last sequence that was read from each part. */
+/** Last sequence that one pass over all parts has read from each part. */
 export type Pass = Map<ChainPart, number>;
 
-/** Opens earlier files that may have the same batches, to detect batches that this pass has already read. */
+/** Detects batches that the pass has already read from an earlier part. */
 function openRepeats({ overlapping }: ChainPart, pass: Pass) {
   const earlierParts = overlapping.flatMap((earlier) => {
     try {

@@ -167,7 +167,6 @@ async function showPerson(run: Run, nid: string): Promise<void> {
   tellUnreadable(run, unreadable);
 }
 
-/** Removes files past their retention once the operator agrees, even if later months are missing. */
 async function prune(run: Run<PrintOptions & ConfirmOptions>): Promise<void> {
   const { storage, config, clock, options } = run;
   // Throws for a location without a registry of this release.
@@ -205,8 +204,7 @@ function filterOf({ from, to }: TimeOptions, zone: TimeZone): EntryFilter {
 const EXPECTED = 'Expected a day such as 2026-03-01, or an instant such as 2026-03-01T08:00.';
 
 /**
- * @param mayHaveAccesses true if the ledger has entries of the key, or has unreadable files; then the id is
- * accepted even if the key is lost
+ * @param mayHaveAccesses true to accept an id whose key is lost, because the ledger may have its entries
  * @throws CommandError for an unknown id
  */
 function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): void {
@@ -214,9 +212,7 @@ function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): 
   throw new CommandError(EXIT.refused, NO_KEY);
 }
 
-/**
- * Maximum number of persons in an access record. An access to more is recorded as an access to all persons.
- */
+/** An access to more persons is recorded as an access to all. */
 const MOST_NAMED = 1_000;
 
 async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
@@ -236,7 +232,7 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
   tellUnreadable(run, unreadable);
 }
 
-/** Prints a line of JSON for each entry, without holding all entries in memory. */
+/** Does not hold all entries in memory. */
 async function exportEntries(run: Run<TimeOptions & { readonly key?: number }>): Promise<void> {
   const { options, storage, zone } = run;
   const filter = { ...filterOf(options, zone), keyId: options.key };
@@ -261,7 +257,7 @@ async function verify(run: Run<PrintOptions & { readonly receipt?: string }>): P
   else await verifyOne(run, run.options.receipt);
 }
 
-/** Verifies all files. Records no access, since the result has no personal data. */
+/** Records no access, since the result has no personal data. */
 function verifyAll(run: Run): void {
   const { entries, chains, faults } = openLedgerReader(run.storage.pathForOpening()).verify();
   recordNobody(run);

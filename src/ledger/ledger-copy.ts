@@ -37,13 +37,12 @@ import { adoptOldLedger, closeOpenFile, closePart } from './ledger-writer.ts';
 
 const inBackup = ({ name }: LedgerFile): string => `${LEDGER_FOLDER}/${name}`;
 
-/** Returns the maximum size of a copy in bytes. */
+/** Maximum size of a copy. */
 export const ledgerBytes = (databaseFile: string): number =>
   listAllFiles(databaseFile).reduce((sum, { path }) => sum + sizeOf(path), 0);
 
 /**
- * Copies the ledger into the folder of a backup. Copies of closed files have the same bytes. The copy of the
- * open file has all entries up to now, and is closed.
+ * Copies closed files byte by byte. The copy of the open file has all entries up to now, and is closed.
  * @returns the names for the manifest, and a sentence for each faulty file
  * @throws errors that stop the entire copy: a full disk, or the reason of the signal
  */
@@ -70,7 +69,6 @@ export async function copyLedger(databaseFile: string, folder: string, signal?: 
   return { names, faults };
 }
 
-/** True if SQLite or the system reports a full disk. */
 export const isFull = (error: unknown): boolean =>
   isDiskFull(error) || ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
 
@@ -102,7 +100,6 @@ async function copyFile(
 const hasLog = (path: string): boolean => SIDE_SUFFIXES.some((suffix) => existsSync(path + suffix));
 
 /**
- * Copies a file that may be damaged. If the system cannot read the file, removes the incomplete copy.
  * @returns the hash of the copy, or the reason why the system cannot read the file
  * @throws the system's error when the disk is full
  */
@@ -117,10 +114,7 @@ export async function copyReadable(source: string, target: string): Promise<File
   }
 }
 
-/**
- * @param folder folder of a backup
- * @returns the first fault of the backup's ledger; null if the ledger is sound or absent
- */
+/** @param folder of a backup @returns the first fault; null if the ledger is sound or absent */
 export function findLedgerFault(folder: string): string | null {
   try {
     const [fault] = openLedgerReader(join(folder, 'registry.db')).verify().faults;
@@ -133,18 +127,14 @@ export function findLedgerFault(folder: string): string | null {
 interface ReadableFile {
   readonly path: string;
   readonly db: Connection;
-  /** Parts of the file; each ends before its first damaged batch. */
+  /** Each part ends before its first damaged batch. */
   readonly parts: readonly LedgerPart[];
-  /** True if no batch is damaged. */
   readonly isWhole: boolean;
 }
 
 export interface RestoredLedger {
-  /** Number of added accesses. */
   readonly added: number;
-  /**
-   * Origins of the chains that continue differently at the location and in the backup. Both versions stay.
-   */
+  /** Origins of chains that continue differently at the location and in the backup. Both versions stay. */
   readonly differing: readonly string[];
   /** Sentences on files that could not be read. */
   readonly faults: readonly string[];
@@ -199,7 +189,7 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
   return { added, differing: [...differing], faults };
 }
 
-/** True if the location already has a file with the same bytes, for example from an earlier restore. */
+/** True if the location has a file with the same bytes, for example from an earlier restore. */
 const isHere = (copy: string, databaseFile: string): boolean =>
   listLedgerFiles(databaseFile).some(
     ({ path }) => statSync(path).size === statSync(copy).size && haveSameBytes(path, copy),
@@ -225,7 +215,7 @@ function haveSameBytes(one: string, other: string): boolean {
   }
 }
 
-/** Opens a file and checks all its batches. Returns an empty array for an unreadable file. */
+/** @returns an empty array for an unreadable file */
 function read(path: string): ReadableFile[] {
   const content = readLedgerFile(path);
   if (content instanceof StorageError) return [];
@@ -237,7 +227,6 @@ function read(path: string): ReadableFile[] {
   return [{ path, db, parts, isWhole }];
 }
 
-/** Returns the part as if it ended before its first damaged batch. */
 function readSound(db: Connection, part: LedgerPart): LedgerPart {
   const { origin } = part;
   let [last, lastHash] = [part.first - 1, part.previousHash];
@@ -253,10 +242,7 @@ function readSound(db: Connection, part: LedgerPart): LedgerPart {
   return { ...part, last, lastHash };
 }
 
-/**
- * True if each part of the file is contained in one of the other files. Only the last batch of a part is
- * compared, since its hash commits to all earlier batches.
- */
+/** Compares only the last batch of each part, since its hash commits to all earlier batches. */
 const isCovered = ({ parts }: ReadableFile, files: readonly ReadableFile[]): boolean =>
   parts.every(({ origin, first, last, lastHash }) =>
     files.some((file) =>
@@ -271,7 +257,6 @@ const isCovered = ({ parts }: ReadableFile, files: readonly ReadableFile[]): boo
     ),
   );
 
-/** True if the part has a sound batch that ends with this sequence and has this hash. */
 function hasSound(db: Connection, part: LedgerPart, last: number, hash: string): boolean {
   try {
     return last <= part.last && hasBatch(db, part, last, hash);
@@ -290,7 +275,7 @@ const overlapping = ({ parts }: ReadableFile, files: readonly ReadableFile[]): R
     ),
   );
 
-/** Counts the sound entries of a file that are not in the local files. */
+/** Counts sound entries. */
 function countNew(file: ReadableFile, local: readonly ReadableFile[]): number {
   const others = overlapping(file, local);
   let count = 0;

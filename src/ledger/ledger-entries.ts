@@ -11,7 +11,7 @@ import { RegistryError } from '../values/errors.ts';
 
 export type HashPerson = (identityCard: string) => string;
 
-/** A recorded access. Properties without a value are absent. */
+/** Properties without a value are absent. */
 export interface LedgerEntry {
   readonly chain: number;
   readonly origin: string;
@@ -31,9 +31,8 @@ export interface LedgerEntry {
   /** National IDs, hashed with the month key of the batch. */
   readonly persons?: readonly string[];
   readonly members?: readonly number[];
-  /** True for a page of a list. */
   readonly page?: true;
-  /** True for a request with many national IDs. Some of `persons` may then not be among `members`. */
+  /** The access is a batch of lookups, so `members` may lack some of `persons`. */
   readonly lookups?: true;
   readonly all?: { readonly as_of: number; readonly cooperatives: readonly number[] | null };
 }
@@ -60,10 +59,7 @@ const ITEMS = '\x1d';
 const CONTROLS = /[\x00-\x1f\x7f]/g;
 const SPECIAL = /[\x00-\x1f\x7f"\\]/;
 
-/**
- * Replaces control characters, since a client could insert separators to forge entries. Requests with control
- * characters are already refused earlier.
- */
+/** Replaces control characters, with which a client could forge entries if earlier checks let them pass. */
 const plain = (text: string): string => (SPECIAL.test(text) ? text.replace(CONTROLS, ' ') : text);
 
 const quote = (text: string): string => (SPECIAL.test(text) ? JSON.stringify(plain(text)) : `"${text}"`);
@@ -71,7 +67,6 @@ const quote = (text: string): string => (SPECIAL.test(text) ? JSON.stringify(pla
 const optional = (name: string, text: string | null): string =>
   text === null || text === '' ? '' : `,"${name}":${quote(text)}`;
 
-/** Cache, since all accesses share a few routes. */
 const quotedRoutes = new Map<string, string>();
 
 function quoteRoute(route: string): string {
@@ -111,13 +106,10 @@ function encodeAccess(access: AccessRecord): string {
 const encodeAll = ({ asOfSequence, cooperativeIds }: NonNullable<AccessRecord['subject']['all']>): string =>
   `{"as_of":${asOfSequence},"cooperatives":${cooperativeIds && `[${cooperativeIds.join()}]`}}`;
 
-/** Returns the time of the first access in text from `encodeAccesses`, in epoch milliseconds. */
+/** @param text from `encodeAccesses` @returns the epoch milliseconds of the first access */
 export const timeOf = (text: string): number => Number.parseInt(text, 10);
 
-/**
- * Converts text from `encodeAccesses` to the lines of a batch, each with a final line feed. `firstMs` and
- * `lastMs` are the earliest and the latest time, in epoch milliseconds.
- */
+/** @param text from `encodeAccesses` @returns lines with a final line feed, and the range of their times */
 export function toLines(text: string, hashPerson: HashPerson) {
   let [lines, count, firstMs, lastMs] = ['', 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [formattedMs, formatted] = [Number.NaN, ''];
@@ -145,7 +137,7 @@ function hashAll(persons: string, hashPerson: HashPerson): string {
     .join();
 }
 
-/** Previous hash of the first batch of a chain. */
+/** Precedes the first batch of a chain. */
 export const NO_HASH = '0'.repeat(64);
 
 /** @param previous hash of the previous batch @returns 64 hexadecimal digits */

@@ -1,7 +1,6 @@
 /**
- * Names, order and lock of the files of the access ledger. The files are ordered by the number in their
- * names. Only the last file may be open for writing. A process that creates, closes or removes a file locks
- * the ledger.
+ * Names, order and lock of the files of the access ledger. Only the last file may be open for writing. A
+ * process that creates, closes or removes a file locks the ledger.
  */
 import {
   accessSync,
@@ -41,7 +40,7 @@ const LOOK_AGAIN_MS = 10;
 export const LEDGER_FOLDER = 'registry.ledger';
 const OLD_NAME = 'registry.ledger.db';
 
-/** True if a name in a manifest is that of a ledger file. Other paths could point outside the backup. */
+/** Checks a name in a manifest, because other paths could point outside the backup. */
 export const isLedgerFileOfBackup = (name: string): boolean =>
   name === OLD_NAME ||
   (name.startsWith(`${LEDGER_FOLDER}/`) && NAME.test(name.slice(LEDGER_FOLDER.length + 1)));
@@ -53,11 +52,10 @@ function toLedgerFile(folder: string, name: string): LedgerFile {
   return { name, path: join(folder, name), month: NAME.exec(name)?.[2] ?? '', number: numberOf(name) };
 }
 
-/** @param origin 32 hexadecimal digits */
 export const nameOf = ({ month, origin, number }: { month: string; origin: string; number: number }) =>
   `${month}-${origin.slice(0, ORIGIN_DIGITS)}-${String(number).padStart(4, '0')}.db`;
 
-/** Returns a file name that is unused in the folder, with the month, origin and number of `name`. */
+/** Returns an unused name with the month, origin and number of `name`. */
 export function freeNameOf(folder: string, name: string): string {
   const base = NAME.exec(name)?.[1] ?? name;
   for (let n = 1; ; n++) {
@@ -66,7 +64,7 @@ export function freeNameOf(folder: string, name: string): string {
   }
 }
 
-/** Lists the folder's files in order. @throws StorageError when the folder cannot be read */
+/** @throws StorageError when the folder cannot be read */
 export function listLedgerFiles(databaseFile: string): LedgerFile[] {
   const folder = ledgerFolderOf(databaseFile);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
@@ -84,7 +82,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Lists the files of a location in order, including a file of 1.0.0 that is still beside the database. */
+/** Includes a file of 1.0.0 that is still beside the database. */
 export function listAllFiles(databaseFile: string): LedgerFile[] {
   const old = oldLedgerFileOf(databaseFile);
   // Ignores an empty file, which a power cut during its creation may have left.
@@ -111,10 +109,7 @@ export function createLedgerFolder(databaseFile: string): string {
   return folder;
 }
 
-/**
- * Runs work while no other process creates, closes or removes a file.
- * @throws StorageError `failed` if another process has the lock for longer than `waitMs`
- */
+/** @throws StorageError `failed` if another process has the lock for longer than `waitMs` */
 export function withLedgerLock<T>(databaseFile: string, waitMs: number, work: () => T): T {
   const file = join(createLedgerFolder(databaseFile), LOCK_NAME);
   let lock = lockPrivateFile(file);
@@ -135,8 +130,7 @@ const BEGINNING = '.beginning';
 const PLACED = `${BEGINNING}-placed`;
 
 /**
- * Moves a file into the folder of the ledger, which may be a link to a folder on another disk. The content of
- * the file must already be synced.
+ * Moves a synced file into the folder of the ledger, which may be a link to another disk.
  * @throws the system's error
  */
 export function placeFile(source: string, target: string): void {

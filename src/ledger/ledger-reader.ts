@@ -28,11 +28,11 @@ export function openLedgerReader(databaseFile: string) {
   };
   const damaged = new Set<LedgerBatch>();
   return {
-    /** Yields each batch once, without verification. Chains and batches are in the order of writing. */
+    /** Chains and batches are in the order of writing, and not verified. */
     batches: () => readBatches(chains, damaged),
-    /** Files that could not be read to the end; complete after `batches` has yielded all batches. */
+    /** Files that could not be read to the end. Complete after `batches` has yielded all batches. */
     unreadable: chains.unreadable as readonly UnreadableFile[],
-    /** @param text text of the lines to parse; by default, all lines are parsed */
+    /** @param text contained in the lines to parse */
     entriesOf(batch: LedgerBatch, text?: string): LedgerEntry[] {
       try {
         return entriesOf(batch, text);
@@ -48,7 +48,6 @@ export function openLedgerReader(databaseFile: string) {
       const isGone = listAllFiles(databaseFile).length === 0 && readKeys().size > 0;
       return isGone ? { ...verification, faults: [ALL_GONE] } : verification;
     },
-    /** Checks that the ledger contains the access of a receipt, with all earlier entries unchanged. */
     verifyReceipt: (text: string) => verifyReceipt(chains, readKeys, text),
   };
 }

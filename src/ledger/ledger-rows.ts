@@ -1,14 +1,10 @@
-/**
- * Reads the rows of a ledger file. A file has one part: consecutive batches of one chain. Only a file of
- * 1.0.0 may have several parts.
- */
+/** Reads ledger files. Each has one part of a chain; only a file of 1.0.0 may have several parts. */
 
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase, readVersion } from '../sqlite/open-database.ts';
 import { LEDGER_SCHEMA, OLD_LEDGER_ID } from '../sqlite/schemas.ts';
 import { faultOf, StorageError } from '../sqlite/sqlite-errors.ts';
 
-/** A row of `ledger_batches`. */
 interface BatchRow {
   readonly id: number;
   readonly count: number;
@@ -25,11 +21,11 @@ interface Period {
   readonly keyId: string;
 }
 
-/** The row of `ledger_part`. */
+/** Row of `ledger_part`. */
 export interface PartRow {
   /** Identifies the chain: 32 random hexadecimal digits. */
   readonly origin: string;
-  /** Registry id; empty if unknown. */
+  /** Id; empty if unknown. */
   readonly registry: string;
   readonly month: string;
   readonly keyId: string;
@@ -37,20 +33,16 @@ export interface PartRow {
   readonly first: number;
   /** Hash of the last batch of the previous file. */
   readonly previousHash: string;
-  /** Name of the previous file; empty for the first file. */
+  /** Previous file; empty for the first file. */
   readonly follows: string;
   /** Sequence of the last entry. Null, like `lastHash`, until the file is closed. */
   readonly last: number | null;
   readonly lastHash: string | null;
 }
 
-/** Consecutive batches of one chain in one file. */
 export interface LedgerPart
   extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
-  /**
-   * Sequence of the last entry. In a closed file, `last` and `lastHash` are values of `ledger_part`. In an
-   * open file and in a file of 1.0.0, both are values of the last batch.
-   */
+  /** `last` and `lastHash` are from `ledger_part`; in an open file or one of 1.0.0, from the last batch. */
   readonly last: number;
   readonly lastHash: string;
   readonly isClosed: boolean;
@@ -81,7 +73,6 @@ const findPartRow = (db: Connection): PartRow | undefined =>
       )
     : undefined;
 
-/** Inserts the row, unless the file already has a row. */
 export function insertPartRow(db: Connection, row: PartRow): void {
   db.run(
     `INSERT INTO ledger_part
@@ -108,7 +99,7 @@ export function openLedgerFile(path: string): Connection {
 
 export interface FileContent {
   readonly parts: readonly LedgerPart[];
-  /** Records of the files that retention removed while this file was open for writing. */
+  /** Files that retention removed while this file was open for writing. */
   readonly removed: readonly RemovedRow[];
 }
 
@@ -150,7 +141,7 @@ export function readParts(db: Connection): LedgerPart[] {
 
 export interface RemovedRow {
   readonly name: string;
-  /** Number of entries in the removed file, and in files removed before it that its own records count. */
+  /** Includes the entries of earlier removals that the removed file has recorded. */
   readonly entries: number;
   readonly removed_at: number;
 }
@@ -187,9 +178,7 @@ function readOldParts(db: Connection): LedgerPart[] {
 const BATCH = 'id, count, last_time, hash';
 const OF_PART = 'FROM ledger_batches WHERE id > ? AND id < ?';
 
-/**
- * Finds the last batch of a part with a row id below `id`. Does not read its entries, which may be damaged.
- */
+/** Finds the last batch of a part below a row id. Does not read its entries, which may be damaged. */
 const lastBefore = (db: Connection, offset: number, id: number): Omit<BatchRow, 'entries'> | undefined =>
   db.row(`SELECT ${BATCH} ${OF_PART} ORDER BY id DESC LIMIT 1`, [offset, id]);
 
@@ -203,10 +192,7 @@ export function endOf(
   return { last: batch.id - offset + batch.count - 1, lastHash: batch.hash, lastMs: batch.last_time };
 }
 
-/**
- * True if the part has a batch that ends with this sequence and has this hash. If another part has the same
- * batch, all earlier entries of both chains are equal too.
- */
+/** If two parts have the same batch, all earlier entries of both chains are equal too. */
 export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, hash: string): boolean {
   const row = lastBefore(db, offset, offset + last + 1);
   return row !== undefined && row.hash === hash && row.id - offset + row.count - 1 === last;
@@ -216,7 +202,7 @@ export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, h
 const PAGE_ROWS = 256;
 
 /**
- * Yields the batches of a part. The `id` of each is the sequence of its first entry.
+ * Yields batches, with the sequence of the first entry as `id`.
  * @throws the driver's error at a damaged row, after the earlier rows have been yielded
  */
 export function* readRows(db: Connection, { offset }: LedgerPart): Generator<BatchRow, void> {
@@ -239,6 +225,5 @@ export function* readRows(db: Connection, { offset }: LedgerPart): Generator<Bat
   }
 }
 
-/** Returns the id of the month key with which the national IDs of an entry are hashed. */
 export const keyIdAt = ({ periods }: LedgerPart, sequence: number): string =>
   periods.findLast(({ first }) => first <= sequence)?.keyId ?? '';

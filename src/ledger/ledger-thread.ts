@@ -8,13 +8,13 @@ import { Reserve, reservedAccesses } from './reserve.ts';
 import type { Retention } from './retention.ts';
 
 export interface Appended extends RecordedBatch {
-  /** Messages for the operator, one for each ledger file that was replaced. */
+  /** Messages for the operator, one for each new file that replaces damaged or missing files. */
   readonly notes: readonly string[];
   /** Approximate number of accesses that can still be recorded once the disk is full. */
   readonly reserved: number;
 }
 
-/** The reserve is measured again after this number of batches. */
+/** Batches between two measurements of the reserve. */
 const LOOK_AGAIN_BATCHES = 64;
 
 export type LedgerTasks = {
@@ -29,7 +29,7 @@ serveTasks(({ databaseFile, waitMs }: Setup): LedgerTasks => {
   const writer = new LedgerWriter(databaseFile, waitMs, (message) => void notes.push(message));
   let reserve: Reserve | undefined;
   let isScheduled = false;
-  /** Number of batches since the last measurement of the reserve, and the measured number of accesses. */
+  /** Batches since the last measurement of the reserve, and the measured number of accesses. */
   let [batches, reserved] = [LOOK_AGAIN_BATCHES, 0];
 
   /** Adds steps to the reserve. Each step waits until no batches are queued. */

@@ -100,7 +100,7 @@ function closeOld(old: string, registry: string): LedgerPart | undefined {
   }
 }
 
-/** Adds the table `ledger_part`, as in files of later releases, with the registry's id. */
+/** Adds the table `ledger_part` of later releases. */
 function stamp(db: Connection, part: LedgerPart, registry: string): void {
   const { month = '', keyId = '' } = part.periods.at(-1) ?? {};
   db.transaction.immediate(() => {
@@ -120,7 +120,7 @@ const MAX_FILE_BYTES = 1024 ** 3;
 /** An access up to this long before the month of the file is still added to the file. */
 const LATE_MS = 24 * 3600 * 1000;
 
-/** The end of a chain, which the next batch continues. */
+/** End of a chain. */
 type Head = Pick<LedgerPart, 'last' | 'lastHash'>;
 
 interface OpenFile extends LedgerFile {
@@ -136,11 +136,9 @@ interface OpenFile extends LedgerFile {
   fillsDisk: boolean;
   /** True while SQLite refuses to let the file grow (`limitGrowth`). */
   isHeldBack: boolean;
-  /**
-   * Value of `PRAGMA data_version` when `head` was read. Each commit of another process changes the pragma.
-   */
+  /** `PRAGMA data_version` when `head` was read. Each commit of another process changes it. */
   seenVersion: unknown;
-  /** Cached end of the chain; undefined after a failure. */
+  /** Undefined after a failure. */
   head: Head | undefined;
 }
 
@@ -153,14 +151,10 @@ export class LedgerWriter {
   private readonly note: (message: string) => void;
   private readonly registry: string;
   private file: OpenFile | undefined;
-  /** Names of replaced files, to report each file once. */
+  /** Names of files that were already reported. */
   private readonly replaced = new Set<string>();
 
-  /**
-   * @param waitMs maximum time to wait for the lock of another process
-   * @param note receives messages for the operator
-   * @throws StorageError when the folder cannot be used
-   */
+  /** @throws StorageError when the folder cannot be used */
   constructor(databaseFile: string, waitMs: number, note: (message: string) => void = () => undefined) {
     this.databaseFile = databaseFile;
     this.waitMs = waitMs;
@@ -175,7 +169,7 @@ export class LedgerWriter {
   }
 
   /**
-   * Records accesses as one batch, which is on disk when the method returns.
+   * Records accesses as one batch, which is then on disk.
    * @param text from `encodeAccesses`
    * @throws StorageError, or the driver's error, if the accesses are not recorded
    */
@@ -225,10 +219,7 @@ export class LedgerWriter {
     return this.file;
   }
 
-  /**
-   * Closes the file if `isDone`, and begins the next file.
-   * @returns the file to use, which another process may have begun
-   */
+  /** @returns the file to use, which another process may have begun */
   private rotate(timeMs: number): OpenFile {
     return this.locked(() => {
       this.close();
@@ -297,9 +288,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Begins the next file. The caller must have locked the ledger.
-   * @param start position in an existing chain; by default, a new chain begins
-   * @param lostName name of the previous file if that file has disappeared
+   * The caller must have locked the ledger.
+   * @param lostName previous file, if it has disappeared
    */
   private begin(
     timeMs: number,
@@ -326,10 +316,7 @@ export class LedgerWriter {
     if (listAllFiles(this.databaseFile).length === 0) this.file = this.rotate(nowMs);
   }
 
-  /**
-   * Begins a new file instead of a file that cannot be used. The old file stays unchanged.
-   * @throws StorageError, or the system's error, when no new file can be created
-   */
+  /** @throws StorageError, or the system's error, when no new file can be created */
   private replace(file: OpenFile, timeMs: number, reason: string): void {
     const lostName = isGone(file) ? file.name : undefined;
     this.close();
@@ -348,12 +335,11 @@ export class LedgerWriter {
     this.note(`access ledger: ${name} cannot be used (${reason}); recording continues in a new file`);
   }
 
-  /** Removes files past their retention, with their month keys. @throws StorageError, the driver's error */
+  /** @throws StorageError, the driver's error */
   removeOld(retention: Retention): ReturnType<typeof removeOldFiles> {
     return this.locked(() =>
       removeOldFiles(this.databaseFile, retention, () => {
-        // Another process may have begun a newer file. The file of this connection may then be among the
-        // files to remove.
+        // If another process has begun a newer file, this file may be among the files to remove.
         this.close();
         this.file = this.openNewest() ?? this.begin(retention.nowMs);
         return this.file.db;
@@ -361,7 +347,6 @@ export class LedgerWriter {
     );
   }
 
-  /** Closes the connection. The next access opens the newest file again. */
   close(): void {
     const { file } = this;
     this.file = undefined;
@@ -375,10 +360,7 @@ export class LedgerWriter {
 
 const newChain = () => ({ origin: newOrigin(), first: 1, previousHash: NO_HASH });
 
-/**
- * Returns a random origin. Its first digit is a letter, because messages hide texts that consist of decimal
- * digits, like national IDs.
- */
+/** The first digit is a letter, because messages hide texts of decimal digits, like national IDs. */
 const newOrigin = (): string =>
   `${'abcdef'[randomInt(6)]}${randomBytes(ORIGIN_BYTES).toString('hex').slice(1)}`;
 

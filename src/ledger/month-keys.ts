@@ -16,24 +16,20 @@ const ROWS = 'SELECT id, month, secret FROM ledger_keys';
 const KEY_BYTES = 32;
 const ID_DIGITS = 16;
 
-/** @param ms epoch milliseconds @returns the month in UTC, such as `2026-11` */
+/** @returns the month in UTC, such as `2026-11` */
 export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, '2026-11'.length);
 
 const idOf = (secret: Uint8Array): string => hash('sha256', secret).slice(0, ID_DIGITS);
 
 const isIntact = ({ id, secret }: MonthKey): boolean => id === idOf(secret);
 
-/**
- * Runs work in a transaction on the file of keys.
- * @param keysFile created if missing
- * @throws StorageError, the driver's error
- */
+/** @param keysFile created if missing @throws StorageError, the driver's error */
 const change = <T>(keysFile: string, work: Parameters<typeof withDatabase<T>>[2]): T =>
   withDatabase(keysFile, { schema: KEYS_SCHEMA, waitMs: WAIT_MS.command, create: true }, (db) =>
     db.transaction.immediate(() => work(db)),
   );
 
-/** Returns the id of a month's key. Creates a key if the month has no intact key. @param month `2026-11` */
+/** Creates a key if the month has no intact key. @returns its id */
 export const takeMonthKey = (keysFile: string, month: string): string =>
   change(keysFile, (db) => {
     const rows = db.rows<MonthKey>(`${ROWS} WHERE month = ?`, [month]);
@@ -44,11 +40,11 @@ export const takeMonthKey = (keysFile: string, month: string): string =>
     return id;
   });
 
-/** Returns a hash function for each intact key, by key id. */
+/** By key id. Leaves out damaged keys. */
 export const readMonthKeys = (keysFile: string): ReadonlyMap<string, HashPerson> =>
   new Map(readIntact(keysFile).map(({ id, secret }) => [id, createPersonHash(secret)]));
 
-/** Reads the intact keys. A file from a release without the ledger lacks the table, and has no keys. */
+/** A file from a release without the ledger lacks the table. */
 function readIntact(keysFile: string): MonthKey[] {
   if (!existsSync(keysFile)) return [];
   return withDatabase(keysFile, { readOnly: true, waitMs: WAIT_MS.command }, (db) =>
@@ -56,7 +52,7 @@ function readIntact(keysFile: string): MonthKey[] {
   );
 }
 
-/** Destroys keys. National IDs that were hashed with these keys can then no longer be found in the ledger. */
+/** National IDs that were hashed with these keys can then no longer be found in the ledger. */
 export function destroyMonthKeys(keysFile: string, isDoomed: (key: MonthKey) => boolean): void {
   if (!existsSync(keysFile)) return;
   change(keysFile, (db) => {
@@ -81,8 +77,7 @@ const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
 
 /**
- * Returns a function that computes the first 32 digits of HMAC-SHA256 (RFC 2104). Computing the HMAC from two
- * plain hashes takes half as long as Node's `createHmac`.
+ * Computes the first 32 digits of HMAC-SHA256 (RFC 2104), in half the time of Node's `createHmac`.
  * @param secret at most 64 bytes
  */
 function createPersonHash(secret: Uint8Array): HashPerson {

@@ -23,7 +23,6 @@ import { toReceipts } from './receipts.ts';
 import { reservedAccesses } from './reserve.ts';
 import { findOldFiles, type Retention } from './retention.ts';
 
-/** Returns a ledger for a command or the desk, which opens the file for each call of `record`. */
 export const openCommandLedger = (databaseFile: string): AccessLedger => ({
   async record(accesses) {
     if (accesses.length === 0) return [];
@@ -53,8 +52,7 @@ export function pruneLedger(databaseFile: string, retention: Retention) {
 export type LedgerStatus = NonNullable<ReturnType<typeof readLedgerStatus>>;
 
 /**
- * Reads the state of the ledger for `status`, without reading entries. Takes a second longer if another
- * process has locked the file.
+ * Does not read entries. Takes a second longer if another process has locked the file.
  * @returns undefined if there is no ledger yet
  */
 export function readLedgerStatus(databaseFile: string, retention: Retention) {
@@ -72,13 +70,11 @@ export function readLedgerStatus(databaseFile: string, retention: Retention) {
     bytes,
     unreadable: unreadable.map(({ name }) => name),
     missing,
-    /** Names of files past retention that need an operator's approval for removal. */
+    /** Files that need an operator's approval for removal. */
     tooOld: findOldFiles(databaseFile, retention).waiting,
-    /** Time of the last access, in epoch milliseconds; null without accesses. */
     newestMs: times.length === 0 ? null : Math.max(...times),
-    /** Number of accesses that retention has removed. */
+    /** Entries that retention has removed. */
     removed: removals.entries,
-    /** Time of the last removal, in epoch milliseconds; null without removals. */
     removedAtMs: removals.atMs,
     ...readNewest(newest, ledgerFolderOf(databaseFile), isOpen),
   };
@@ -131,10 +127,7 @@ function answers(db: Connection): boolean {
   }
 }
 
-/**
- * Returns the path of the file of keys if keys were lost: the ledger needs a key that is missing, or webhooks
- * exist without the file of keys.
- */
+/** Returns the file of keys if it lacks a key of the ledger, or is missing although webhooks exist. */
 export function findLostKeys(databaseFile: string): string | undefined {
   const keysFile = keysFileOf(databaseFile);
   const intactKeys = readMonthKeys(keysFile);

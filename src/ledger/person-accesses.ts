@@ -11,7 +11,6 @@ import type { LedgerReader } from './ledger-reader.ts';
 import type { PersonTraces } from './person-traces.ts';
 
 /**
- * Relation of an entry to the person.
  * `number`: the person's national ID was requested or shown. `member`: one of the person's members was shown.
  * `everybody`: all persons of a cooperative were shown, possibly including this person.
  */
@@ -41,7 +40,6 @@ export interface PersonAccess {
 export const ofEverybody = (accesses: readonly PersonAccess[]): PersonAccess[] =>
   accesses.filter(({ how }) => how === 'everybody');
 
-/** Selects the accesses that showed the person. */
 export const ofPerson = (accesses: readonly PersonAccess[]): PersonAccess[] =>
   accesses.filter(({ how }) => how !== 'everybody');
 
@@ -52,9 +50,7 @@ export const KEY_LOST = say(
 export const passedOver = (name: string, reason: string): Message =>
   say('{name} of the access ledger cannot be read, and was passed over: {reason}', { name, reason });
 
-/**
- * Returns a pattern for lines with one of the members. Parsing all entries would take three times as long.
- */
+/** Matches lines with one of the members. Parsing all entries would take three times as long. */
 const naming = (memberIds: readonly number[]): RegExp =>
   new RegExp(`"members":\\[(?:[0-9]+,)*(?:${memberIds.join('|')})[,\\]]`);
 
@@ -78,7 +74,6 @@ export function findPersonAccesses(ledger: LedgerReader, traces: PersonTraces) {
   }
   accesses.sort((a, b) => (a.entry.time < b.entry.time ? -1 : Number(a.entry.time > b.entry.time)));
   return {
-    /** Oldest first. */
     accesses,
     /** True if a month key is lost, so that accesses in its entries cannot be found by national ID. */
     isKeyLost: [...hashesOf.values()].includes(undefined),
@@ -96,9 +91,8 @@ function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly stri
 }
 
 /**
- * True if the number belonged to another person at the time of the entry, or if the entry shows a member who
- * is the other person. The members of many lookups at once do not count, since they may belong to other
- * numbers.
+ * True if the number belonged to another person at the time of the entry, or if the entry shows that person.
+ * The members of many lookups at once do not count, since they may belong to other numbers.
  */
 function isOfAnother(
   { members, lookups, time }: LedgerEntry,
@@ -114,10 +108,7 @@ function isOfAnother(
   );
 }
 
-/**
- * True if an access to all persons may have shown this person. Accesses before the person's erasure always
- * count, because the memberships of an erased person are unknown.
- */
+/** Accesses before the person's erasure always count, because the memberships are then unknown. */
 function couldShow(
   { time }: LedgerEntry,
   { cooperatives }: NonNullable<LedgerEntry['all']>,
@@ -174,7 +165,6 @@ export const formatEverybody = (n: number): Message =>
     { n },
   );
 
-/** Formats a table of accesses. Purpose and end user are texts of the client. */
 export function formatAccesses(
   accesses: readonly { readonly entry: LedgerEntry; readonly how?: HowRead }[],
   { zone, keyNames }: AccessContext,

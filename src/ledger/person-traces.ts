@@ -8,10 +8,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Storage } from '../sqlite/storage.ts';
 
-/**
- * A period in which another person had a national ID that was once this person's. An access to the ID in that
- * period did not show this person's data.
- */
+/** Period in which another person had one of this person's national IDs, and accesses showed the other. */
 interface OtherHolder {
   readonly identityCard: string;
   readonly memberId: number;
@@ -21,11 +18,10 @@ interface OtherHolder {
   readonly until: number | null;
 }
 
-/** Identifiers under which the access ledger may know a person. */
 export type PersonTraces = ReturnType<typeof findTraces>;
 
 export interface KnownNumber {
-  /** A present or former national ID. */
+  /** Present or former national ID. */
   readonly number: string;
   /** Present national ID of the same person. */
   readonly current: string;
@@ -103,10 +99,9 @@ const KNOWN_NUMBERS = `
   UNION ALL SELECT DISTINCT identity_card, identity_card, NULL FROM main.members
     WHERE status <> '${ERASED_STATUS}'`;
 
-/** Extends the store of stored data with queries for the ledger. */
 export const openPersonTraces = (storage: Storage) =>
   openStoredDataAnd(storage, (db) => ({
-    /** Finds the identifiers of a person. For an unknown number, the number is the only identifier. */
+    /** For an unknown number, the number is the only identifier. */
     findTraces: (identityCard: string) => db.transaction.deferred(() => findTraces(db, identityCard)),
     /** Yields all national IDs: first those from the history, in the order of their replacement. */
     listNumbers: (): Iterable<KnownNumber> => db.iterate<KnownNumber>(KNOWN_NUMBERS),

@@ -6,22 +6,14 @@ import { type ReadKeys, verifyLedger } from './verify-ledger.ts';
 
 const RECEIPT_DIGITS = 32;
 
-/** Returns the receipt of an entry: its sequence, and the first half of the hash of its batch. */
+/** Joins the sequence of an entry and the first half of the hash of its batch. */
 export const receiptOf = (sequence: number, batchHash: string): string =>
   `${sequence}-${batchHash.slice(0, RECEIPT_DIGITS)}`;
-
-/** @returns undefined for text that is not a receipt */
-function parseReceipt(text: string): { sequence: number; hash: string } | undefined {
-  const [, sequence, digits] = /^([1-9][0-9]{0,14})-([0-9a-f]{32})$/i.exec(text.trim()) ?? [];
-  return sequence === undefined || digits === undefined
-    ? undefined
-    : { sequence: Number(sequence), hash: digits.toLowerCase() };
-}
 
 export const toReceipts = ({ first, hash }: RecordedBatch, count: number): string[] =>
   Array.from({ length: count }, (_, i) => receiptOf(first + i, hash));
 
-/** @param text text of the lines to parse; an empty text parses all lines */
+/** @param text contained in the lines to parse */
 export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, text = ''): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (const [i, line] of lines.slice(0, -1).split('\n').entries()) {
@@ -32,15 +24,12 @@ export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, te
   return entries;
 }
 
-/**
- * @returns the access of the receipt, if the ledger has it, and a message on its state
- * @throws the driver's error
- */
+/** @returns the access of the receipt, if the ledger has it, and a message @throws the driver's error */
 export function verifyReceipt(ledger: LedgerChains, readKeys: ReadKeys, text: string) {
-  const receipt = parseReceipt(text);
-  if (receipt === undefined)
+  const [, number, digits] = /^([1-9][0-9]{0,14})-([0-9a-f]{32})$/i.exec(text.trim()) ?? [];
+  if (digits === undefined)
     return { entry: undefined, message: 'This is not a receipt: expected a number, a hyphen and 32 digits.' };
-  const { sequence, hash } = receipt;
+  const [sequence, hash] = [Number(number), digits.toLowerCase()];
   let entry: LedgerEntry | undefined;
   const { chains, faults } = verifyLedger(ledger, readKeys, (batch) => {
     if (sequence < batch.first || sequence >= batch.first + batch.count || !batch.hash.startsWith(hash))

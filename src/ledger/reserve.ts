@@ -10,7 +10,7 @@ import { isDiskFull } from '../sqlite/sqlite-errors.ts';
 import { copyLog, restartLog } from '../sqlite/write-ahead-log.ts';
 
 const STEP_BYTES = 1024 ** 2;
-/** Number of steps of a complete reserve. */
+/** Steps of a complete reserve. */
 export const STEPS = 16;
 /** The file grows when it has fewer free pages than this. */
 const LOW_PAGES = 64;
@@ -21,13 +21,12 @@ const MAX_VACUUM_PAGES = 32_768;
 const ENTRY_BYTES = 330;
 /** Id of a temporary row: its insertion makes the file grow, and its deletion frees the new pages. */
 const GROWTH_ID = 0;
-/** Maximum of SQLite's `max_page_count`. */
+/** SQLite's maximum. */
 const MAX_PAGES = 4_294_967_294;
 
 /**
- * True if the file may grow: the disk has `RESERVED_BYTES` free. Without this margin, another program could
- * fill the disk between a commit and the checkpoint. The log could then not be moved into the file, and the
- * reserve could not be used.
+ * True if the disk has a margin, so that the file may grow. Otherwise another program could fill the disk
+ * between a commit and the checkpoint. The log could then not be moved into the file to use the reserve.
  */
 export const isRoomy = (path: string): boolean => readFreeBytes(path) >= RESERVED_BYTES;
 
@@ -44,7 +43,7 @@ const pragma = (db: Connection, name: string): number => Number(db.raw.pragma(na
 
 const countSteps = (db: Connection): number => db.count(`ledger_reserve WHERE id <> ${GROWTH_ID}`);
 
-/** Returns the approximate number of accesses that still fit once the disk is full. */
+/** Approximate number of accesses that still fit once the disk is full. */
 export const reservedAccesses = (db: Connection): number =>
   Math.floor((countSteps(db) * STEP_BYTES + pragma(db, 'freelist_count') * PAGE_BYTES) / ENTRY_BYTES);
 
@@ -73,10 +72,7 @@ export class Reserve {
     return pages < LOW_PAGES;
   }
 
-  /**
-   * Adds one step or grows the file, within milliseconds.
-   * @throws the driver's error, except for a full disk
-   */
+  /** Adds a step or grows the file, within milliseconds. Does not throw for a full disk. */
   take(): void {
     const { db } = this;
     const steps = this.steps ?? countSteps(db);
@@ -101,16 +97,13 @@ function grow(db: Connection): void {
   write(db, () => db.run(`DELETE FROM ledger_reserve WHERE id = ${GROWTH_ID}`));
 }
 
-/**
- * Adds a row, and writes its pages to disk. If the pages cannot be written, the row stays, so that no other
- * row uses the pages.
- */
+/** If the pages cannot be written to disk, the row stays, so that no other row uses the pages. */
 function addPages(db: Connection, id: number, bytes: number): void {
   write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [id, bytes]));
   copyLog(db);
 }
 
-/** Frees one step of the reserve. @returns false if the reserve is empty */
+/** Frees one step. @returns false if the reserve is empty */
 export function freeReserve(db: Connection): boolean {
   let changes = 0;
   write(db, () => {
@@ -119,7 +112,7 @@ export function freeReserve(db: Connection): boolean {
   return changes > 0;
 }
 
-/** Runs a transaction. If the disk has no room for the write-ahead log, empties the log and tries again. */
+/** If the disk has no room for the write-ahead log, empties the log and tries again. */
 function write(db: Connection, work: () => unknown): void {
   try {
     db.transaction.immediate(work);

@@ -18,7 +18,7 @@ export interface Retention {
   readonly nowMs: number;
   /** Accesses are stored for at least this number of days. */
   readonly days: number;
-  /** Names of old files that an operator has approved for removal although later months are missing. */
+  /** Files that an operator has approved for removal although later months are missing. */
   readonly inspectedNames?: readonly string[];
 }
 
@@ -39,8 +39,7 @@ const readFiles = (databaseFile: string): ReadFile[] =>
   });
 
 /**
- * Finds files past their retention. `removable` files can be removed automatically. `waiting` files need an
- * operator's approval, because later months are missing.
+ * Old files that are `waiting` need an operator's approval for removal, because later months are missing.
  * @throws errors that are not caused by a single file
  */
 export function findOldFiles(
@@ -74,8 +73,7 @@ function lastMsOf({ month, content }: ReadFile): number {
 }
 
 /**
- * Removes files past their retention, and the month keys that no remaining file needs. The caller must have
- * locked the ledger.
+ * Also destroys the month keys that no remaining file needs. The caller must have locked the ledger.
  * @param open returns a connection to the file that is open for writing, which records the removals
  * @throws StorageError, the driver's or the system's error
  */
@@ -103,10 +101,7 @@ export function removeOldFiles(databaseFile: string, retention: Retention, open:
   return { names, entries: total };
 }
 
-/**
- * Returns a predicate for the keys that the files use. An unreadable file may use all keys of the month in
- * its name.
- */
+/** An unreadable file may use all keys of the month in its name. */
 function keysOf(files: readonly ReadFile[]): (key: MonthKey) => boolean {
   const periods = files.flatMap(({ content }) => content?.parts.flatMap((part) => part.periods) ?? []);
   const ids = periods.map(({ keyId }) => keyId);

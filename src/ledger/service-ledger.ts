@@ -1,7 +1,7 @@
 /**
- * The ledger of a service, written by a thread. While the thread writes one batch, arriving accesses are
- * collected into the next batch, since each batch costs messages between threads and a disk sync. Under load,
- * the thread receives the next batch before it has finished the current batch, which saves waking the thread.
+ * The ledger of a service, written by a thread. While the thread writes one batch, accesses are collected
+ * into the next batch, since each costs messages between threads and a disk sync. Under load, the thread
+ * receives the next batch before it has finished the current batch, which saves waking the thread.
  */
 
 import type { AccessLedger, AccessRecord, LedgerState } from '../access/access-ledger.ts';
@@ -15,16 +15,11 @@ interface ServedLedgerOptions {
   readonly clock: { now(): number; monotonicMs(): number };
   /** Accesses are stored for at least this number of days. */
   readonly days: number;
-  /** Logs a message for operators. */
   readonly note: (message: string) => void;
-  /**
-   * Called after each call of `record`; must not throw.
-   * @param durationMs time until the accesses were on disk or were refused
-   */
+  /** Called when accesses are on disk or refused; must not throw. */
   readonly measure?: ((accesses: number, durationMs: number, isRecorded: boolean) => void) | undefined;
 }
 
-/** Accesses of one call of `record`. */
 interface Recording {
   readonly accesses: readonly AccessRecord[];
   readonly sinceMs: number;
@@ -32,17 +27,15 @@ interface Recording {
   reject(error: unknown): void;
 }
 
-/** Recordings to send to the thread together. */
 interface Batch {
   readonly recordings: Recording[];
   count: number;
-  /** Fires when the first access of the batch has waited for `MAX_RECORD_MS`. */
   readonly deadline: NodeJS.Timeout;
 }
 
 /** An access that is not on disk after this time is refused (docs/ledger.md#costs). */
 export const MAX_RECORD_MS = 5_000;
-/** Maximum wait for the thread when the service shuts down. */
+/** Maximum wait for the end of the thread. */
 const MAX_END_MS = 1_000;
 const REMOVAL_INTERVAL_MS = 24 * 3600 * 1000;
 /** Delay of the first removal of old files, since a starting service has more urgent work. */
@@ -54,7 +47,6 @@ const MANY = 16;
 const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
 
 /**
- * Opens the ledger of a service, and creates missing files.
  * @param thread tests pass a module that stalls, and control it through the shared memory `flag`
  * @throws StorageError when the ledger cannot be used
  */
@@ -129,7 +121,7 @@ class ServiceLedger implements AccessLedger {
     return { recordings: [], count: 0, deadline };
   }
 
-  /** Sends a batch to the thread. After the thread has responded, sends the batch that formed meanwhile. */
+  /** After the thread has responded, sends the batch that formed meanwhile. */
   private async write(batch: Batch): Promise<void> {
     this.next = undefined;
     this.sent.add(batch);

@@ -5,7 +5,7 @@ import { type ChainPart, type LedgerChains, type Pass, readPart } from './ledger
 import { type HashPerson, hashBatch, type LedgerBatch, NO_HASH } from './ledger-entries.ts';
 import { numberOf } from './ledger-files.ts';
 
-/** Returns the hash functions of the intact month keys, by key id. */
+/** Intact month keys by key id. */
 export type ReadKeys = () => ReadonlyMap<string, HashPerson>;
 
 export interface VerifiedChain {
@@ -54,13 +54,9 @@ const emptyChain = ({ chain, part }: ChainPart): VerifiedChain => ({
   fault: null,
 });
 
-/** A fault of a chain. The message is for the operator. */
 class Fault extends Error {}
 
-/**
- * Verifies a part of a chain. After a fault in an earlier part, the entries of this part are verified without
- * regard to the earlier parts.
- */
+/** After a fault in an earlier part, verifies this part without regard to the earlier parts. */
 function verifyPart(
   chainPart: ChainPart,
   before: VerifiedChain,
@@ -110,8 +106,7 @@ function assertFollows(batch: LedgerBatch, last: number, previous: string): void
 }
 
 function describeMissing(name: string, { unreadable }: LedgerChains): string {
-  // Retention records a removal in the file that is open at that time. If that file is unreadable, retention
-  // may have removed the missing file.
+  // Retention may have removed the missing file, and recorded this in the unreadable file.
   const later = unreadable.find((other) => numberOf(other.name) > numberOf(name));
   return later === undefined
     ? `${name} is missing, with everything that was recorded in it. Restore it from a backup.`

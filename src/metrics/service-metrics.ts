@@ -1,8 +1,7 @@
 /**
- * Declares and collects the metrics of a service, and serves them on a separate address
- * (docs/operating.md#metrics). To add a metric, declare it here, and set its value in `collect`. The table in
- * docs/metrics.md is generated from the declarations. Values of labels are path templates, words and ids, but
- * never a national ID, a secret or an address.
+ * Metrics of a service, served on a separate address (docs/operating.md#metrics). The table in
+ * docs/metrics.md is generated from the declarations. No label may contain a national ID, a secret or an
+ * address.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -128,7 +127,7 @@ export const DECLARATIONS = {
 export type MetricName = keyof typeof DECLARATIONS;
 
 interface Distribution {
-  /** Number of values in each bucket. The last bucket is for values above all bounds. */
+  /** Number of values by bucket. The last bucket is for values above all bounds. */
   readonly counts: readonly number[];
   readonly sum: number;
 }
@@ -149,7 +148,7 @@ export type Metrics = {
 
 export const declarationOf = (name: MetricName): Declaration => DECLARATIONS[name];
 
-/** Counts values by bucket. `observe` allocates no memory, because a lookup request takes only 100 µs. */
+/** `observe` allocates no memory, because a lookup request takes only 100 µs. */
 export class Histogram {
   private readonly bounds: readonly number[];
   /** Number of values in each bucket, and then the sum of all values. */
@@ -179,18 +178,17 @@ interface RouteCounts {
   readonly route: string;
   readonly method: string;
   readonly durations: Histogram;
-  /** Number of responses by status. */
+  /** Responses by status. */
   readonly answered: Float64Array;
 }
 
 /** Length of `answered`. All HTTP statuses are lower. */
 const STATUSES = 1_000;
-/** Statuses in the metric of refusals, which are caused by keys, limits and load. */
 const REFUSING = [401, 403, 429, 503];
 
 class RequestCounts {
   private readonly byRoute = new Map<string, RouteCounts>();
-  /** Number of refusals by status and reason, such as `429 throttled_hour`. */
+  /** Refusals by status and reason, such as `429 throttled_hour`. */
   private readonly refusals = new Map<string, number>();
 
   count({ route, method, status, durationMs, reason }: Parameters<AccessLog['request']>[0]): void {
@@ -258,7 +256,7 @@ export function formatMetric(
   return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-/** Formats a histogram. Prometheus expects that the count of a bucket includes all smaller buckets. */
+/** Prometheus expects that the count of a bucket includes all smaller buckets. */
 function formatDistribution(
   name: string,
   labels: Labels,
@@ -282,12 +280,7 @@ const formatNumber = (value: number): string =>
 const escapeHelp = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 const escapeLabel = (text: string): string => escapeHelp(text).replaceAll('"', '\\"');
 
-// Status of the registry
-
-/**
- * @param condition status of the registry; undefined to omit its metrics
- * @param nowSeconds epoch seconds, for the age of undelivered events
- */
+/** @param condition undefined to omit its metrics */
 function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number) {
   const { readModel, lastBackup: last, lastImport, imports } = condition ?? {};
   const rows = Object.entries(condition?.rows ?? {});
@@ -313,13 +306,10 @@ function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number
   } satisfies Partial<Metrics>;
 }
 
-// Resource usage of the process
-
-/** Interval between samples of the event-loop delay. */
 const RESOLUTION_MS = 10;
 const NS_PER_MS = 1e6;
 
-/** @param delays event-loop delays since the last call. This call resets them. */
+/** Resets the delays. */
 function readProcess(delays: ReturnType<typeof monitorEventLoopDelay>) {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();
@@ -335,13 +325,8 @@ function readProcess(delays: ReturnType<typeof monitorEventLoopDelay>) {
   return metrics;
 }
 
-/**
- * Returns the delay of a sample in seconds: the time since the previous sample, minus the regular interval.
- * @param ns nanoseconds since the previous sample, as Node measures them
- */
+/** @param ns nanoseconds since the previous sample @returns seconds */
 const toDelay = (ns: number): number => Math.max(0, ns / NS_PER_MS - RESOLUTION_MS) / 1000;
-
-// Server for `GET /metrics`
 
 const METHODS = ['GET', 'HEAD'];
 
@@ -373,7 +358,7 @@ function end(outgoing: ServerResponse, status: number, text: string, type = 'tex
 /** Enough for several Prometheus servers and a browser. */
 const MAX_CONNECTIONS = 16;
 
-/** Minimum interval between reads of the status. More frequent requests get the same status. */
+/** Minimum interval between reads of the status. */
 const CONDITION_MS = 1_000;
 
 class ServiceMetrics implements Measures {

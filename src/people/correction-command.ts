@@ -24,6 +24,7 @@ import type { FieldGroup } from '../values/declared-fields.ts';
 import { FieldError, parseId } from '../values/errors.ts';
 import { hideIdentityCards } from '../values/identity-card.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
+import { MAX_LENGTH, parseText } from '../values/text.ts';
 import {
   type CorrectionDone,
   type CorrectionRefused,
@@ -36,15 +37,11 @@ import {
   type CorrectionStore,
   openCorrections,
   parseDay,
-  parseMemberCode,
   prepareCorrection,
 } from './corrections/correction-store.ts';
 import { type AgreedOptions, parseReason } from './corrections/run-correction.ts';
 
-/**
- * Returns lines that compare the two people whom a correction would make one person. The caller must already
- * have recorded the access.
- */
+/** The caller must already have recorded the access to the compared people. */
 const formatCompared = async (run: Run, { compared }: CorrectionResult): Promise<Message[]> =>
   compared === undefined
     ? []
@@ -87,20 +84,16 @@ export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
   readonly release?: true;
 }
 
-/** Adds the required `--reason`, and `--db`, `--as` and `--json`. */
 const addReasonOption = (command: Command): Command =>
   addPrintOptions(
     command.requiredOption('--reason <text>', 'reason, kept in the history; no national IDs'),
     'REGISTRY_USER',
   );
 
-/** Adds `--yes`, `--dry-run` and the options of `addReasonOption`. */
 export const addCorrectionOptions = (command: Command): Command =>
   addConfirmOptions(addReasonOption(command));
 
 /**
- * Records the access, shows the plan of a correction, asks for confirmation, runs the correction and prints
- * the result.
  * @param access all national IDs and members that the correction names or shows
  * @throws CommandError with status 1 if the correction was refused or not confirmed; errors of `recordAccess`
  */
@@ -117,14 +110,9 @@ export async function correct(
   await recordAccess(run, { fields: NAMES, ...access });
   const author = { reason, systemUser: user, nowSeconds: now };
   await withStore(openCorrections(storage), async (store) => {
-    let samePerson: boolean | undefined = options.samePerson;
-    const agreed = await confirm(run, options, async () => {
-      const look = (isOne?: boolean) => work(store, { ...author, samePerson: isOne, isDryRun: true });
-      const [plan, isOne] = await showPlan(run, look);
-      samePerson = isOne;
-      return plan.fingerprint;
-    });
-    const result = work(store, { ...author, samePerson, isDryRun, agreed });
+    const preview = (samePerson?: boolean) => work(store, { ...author, samePerson, isDryRun: true });
+    const agreed = await confirm(run, options, () => showPlan(run, preview));
+    const result = work(store, { ...author, samePerson: options.samePerson, ...agreed, isDryRun });
     if (result.outcome === 'refused') throw await refused(run, result);
     if (result.correctionId === null && !isDryRun) throw changedMeanwhile();
     if (options.json === true) run.out(formatJson(describeCorrection(result, isDryRun)));
@@ -141,27 +129,25 @@ const ARE_ONE = 'Are they the same person? Both become one. [y/N]';
 
 /**
  * Shows the plan of a correction. If the plan makes two people one person, first asks for confirmation.
- * @param look performs a dry run
- * @returns the plan, and the answer
- * @throws CommandError with status 1 if the correction was refused, or the operator answers no
+ * @throws CommandError with status 1 if the correction is refused, or the operator answers no
  */
 async function showPlan(
   run: Run<CorrectionCommandOptions>,
-  look: (samePerson?: boolean) => CorrectionResult,
-): Promise<readonly [plan: CorrectionDone, samePerson: boolean | undefined]> {
+  preview: (samePerson?: boolean) => CorrectionResult,
+): Promise<Pick<AgreedOptions, 'samePerson' | 'agreed'>> {
   let samePerson: boolean | undefined = run.options.samePerson;
-  let plan = look(samePerson);
+  let plan = preview(samePerson);
   const isToBeAsked = plan.outcome === 'refused' && plan.compared !== undefined && run.ask !== undefined;
   if (isToBeAsked) {
     samePerson = true;
-    plan = look(samePerson);
+    plan = preview(samePerson);
   }
   if (plan.outcome === 'refused') throw await refused(run, plan);
   for (const line of await formatCompared(run, plan)) tell(run, line);
   if (isToBeAsked && !(await asksYes(run, ARE_ONE, new AbortController().signal)))
     throw new CommandError(EXIT.refused, 'Nothing was changed.');
   for (const line of [say('This would be done:'), ...formatChanges(plan)]) tell(run, line);
-  return [plan, samePerson];
+  return { samePerson, agreed: plan.fingerprint };
 }
 
 /** Prints the reason of a refusal. @returns the error for the caller to throw */
@@ -180,7 +166,6 @@ const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) 
   fate,
 });
 
-/** Describes people by ids only, because programs may store the output. */
 function describeCorrection(result: CorrectionResult, isDryRun: boolean) {
   const { outcome, compared } = result;
   const [replaced, holding] = compared?.memberIds ?? [];
@@ -203,7 +188,6 @@ function describeCorrection(result: CorrectionResult, isDryRun: boolean) {
   };
 }
 
-/** @param options options of the command, which the printed undo command repeats */
 function formatCorrection(result: CorrectionDone, options: SettingOptions): Message[] {
   const { correctionId: id, lockMs } = result;
   const changes = formatChanges(result);
@@ -225,9 +209,9 @@ function formatCorrection(result: CorrectionDone, options: SettingOptions): Mess
 interface CorrectionCommand {
   readonly correction: CorrectionName;
   readonly description: string;
-  /** Required values by name: flags (`<argument>` or `--option <x>`) and help text. */
+  /** Required values by name, as arguments (`<x>`) or options (`--x <y>`). */
   readonly asks: { readonly [name: string]: readonly [flags: string, help: string] };
-  /** Optional values, and statements to which the operator agrees, in the form of `asks`. */
+  /** Optional values, and statements to which the operator agrees. */
   readonly mayAsk?: CorrectionCommand['asks'];
   /** True if no confirmation is needed, because no data is lost. */
   readonly isHarmless?: true;
@@ -315,7 +299,6 @@ const COMMANDS: { readonly [words: string]: CorrectionCommand } = {
   },
 };
 
-/** @param group parent of the commands, such as `nid` */
 export function declareCorrections(group: Command, context: CliContext): void {
   for (const [words, declared] of Object.entries(COMMANDS)) {
     const [parent, name] = words.split(' ') as [string, string];
@@ -356,8 +339,7 @@ function declareCorrection(command: Command, context: CliContext, declared: Corr
   );
 }
 
-// Commander must not parse these values: its errors repeat a wrong value, which may be a mistyped national
-// ID.
+// Commander must not parse the values: its errors repeat a wrong value, which may be a mistyped national ID.
 function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap<string, string>) {
   const textOf = (name: string) => texts.get(name) ?? '';
   function accept<T>(name: string, value: T | FieldError): T {
@@ -374,15 +356,14 @@ function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap
     member: (name: string) => findMemberId(run, textOf(name)),
     optionalMember: (name: string) => (texts.has(name) ? findMemberId(run, textOf(name)) : undefined),
     code: (name: string) => parseCode(textOf(name)),
-    memberCode: (name: string) => accept(name, parseMemberCode(textOf(name))),
+    memberCode: (name: string) => accept(name, parseText(textOf(name), MAX_LENGTH.memberCode)),
     day: (name: string) => accept(name, parseDay(textOf(name), run.zone, run.now)),
   };
 }
 
 /**
- * Finds a national ID. An operator who names a member need not write the number on the command line.
- * @param text the number, or the name of a member who has the number
- * @throws CommandError with status 2 for a malformed number
+ * @param text a national ID or, to keep it off the command line, the name of a member who has it
+ * @throws CommandError with status 2 for a malformed number; errors of `withMember`
  */
 async function findNumber(run: Run, text: string): Promise<string> {
   if (!text.includes('/') && parseId(text) === undefined) return readNumber(text);

@@ -6,7 +6,7 @@ import { CHANGED_ENTITIES, type ChangedEntity } from '../registry/changes/tables
 import { hideIdentityCards, mayContainIdentityCard } from '../values/identity-card.ts';
 import { asMessage, Message, mapTexts, say, type Text } from '../values/message.ts';
 
-/** A row that prevents a correction, for example because its reference exists in the other cooperative. */
+/** Row that prevents a correction, such as one whose reference exists in the other cooperative. */
 export interface Collision {
   readonly entity: ChangedEntity;
   /** Label of the row: a member code, reference or account number. */
@@ -19,19 +19,16 @@ export interface Collision {
  * the first person has the old ID, and the second has or had the new ID.
  */
 export interface ComparedPeople {
-  /** Ids of the memberships of each person. */
   readonly memberIds: readonly [replaced: readonly number[], holding: readonly number[]];
-  /** Names of the conflicts between the two people. */
   readonly contradictions: readonly string[];
 }
 
 export interface CorrectionDone {
   readonly outcome: 'done';
-  /** Id for the undo; null after a dry run. */
+  /** Id for the undo; null after a rollback: a dry run, or changes that were not confirmed. */
   readonly correctionId: number | null;
-  /** Set after a dry run. Two dry runs with equal fingerprints change the same rows to the same values. */
+  /** Set after a rollback. Equal fingerprints mean that the same rows would change to the same values. */
   readonly fingerprint?: string | undefined;
-  /** Numbers of created, changed and removed rows. */
   readonly rows: { readonly [entity in ChangedEntity]?: ChangedRows };
   /** Members whom the correction names, which is personal data. Empty after an erasure. */
   readonly members: readonly NamedMember[];
@@ -44,16 +41,14 @@ export interface CorrectionDone {
   readonly isRepeated?: boolean;
   /** Milliseconds for which other processes could not write. */
   readonly lockMs: number;
-  /** Error after the commit, for example in the refresh of the read model. */
+  /** For example, an error in the refresh of the read model. */
   readonly errorAfterCommit?: unknown;
 }
 
-/** Result of a correction that changed nothing. */
 export interface CorrectionRefused {
   readonly outcome: 'refused';
   /** Sentence without personal data. */
   readonly message: Text;
-  /** Empty unless collisions are the reason for the refusal. */
   readonly collisions: readonly Collision[];
   /** People whom the correction makes one person if the operator agrees with `samePerson`. */
   readonly compared?: ComparedPeople | undefined;
@@ -69,7 +64,6 @@ const withoutNumbers = (text: string): Text =>
     ? new Message(hideIdentityCards(text, '{hidden}'), { hidden: asMessage('(hidden)') })
     : text;
 
-/** Hides national IDs in all placeholders of a message. */
 const hideIn = (text: Text): Message =>
   typeof text === 'string' ? asMessage(withoutNumbers(text)) : mapTexts(text, withoutNumbers);
 

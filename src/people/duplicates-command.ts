@@ -36,13 +36,18 @@ function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
 /** Omits the name, because programs may store the output. */
 const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(member) });
 
+const SHOWN = 50;
+
+function formatFirst<Found>(found: readonly Found[], format: (each: Found) => string): string {
+  const rest = found.length - SHOWN;
+  const more = rest > 0 ? `${rest} more; --json lists all of them.\n` : '';
+  return found.slice(0, SHOWN).map(format).join('') + more;
+}
+
 // `duplicates --contradictions`: persons whose records may belong to two people
 // (docs/correcting.md#conflicting-records)
 
-/** Maximum number of persons, or pairs, that are printed as text. */
-const SHOWN = 50;
-
-/** Returns the commands that resolve a conflict, of which the operator chooses one. */
+/** Returns the commands that resolve a conflict. The operator runs one of them. */
 function commandsOf({ members }: ContradictoryPerson, options: SettingOptions) {
   const [first, ...others] = members as [ContradictoryMember, ...ContradictoryMember[]];
   return {
@@ -82,16 +87,13 @@ function formatPerson(person: ContradictoryPerson, options: SettingOptions): str
   ].join('');
 }
 
-/** @param options options of the command, which the printed commands repeat */
 function formatContradictions(
   { persons, accepted, dropped }: Contradictions,
   options: SettingOptions,
 ): string {
-  const rest = persons.length - SHOWN;
   return [
     persons.length === 0 ? 'No conflicting records were found.\n' : '',
-    ...persons.slice(0, SHOWN).map((person) => formatPerson(person, options)),
-    rest > 0 ? `${rest} more; --json lists all of them.\n` : '',
+    formatFirst(persons, (person) => formatPerson(person, options)),
     dropped > 0 ? `${counted(dropped, 'person', 'persons')} beyond these.\n` : '',
     accepted > 0 ? `${counted(accepted, 'person was', 'persons were')} checked before.\n` : '',
   ].join('');
@@ -176,16 +178,13 @@ const formatCrowd = ({ shared, groups, members }: Crowd): string =>
   `Not compared, as too many share them: ${counted(members, 'member')} with ` +
   `${counted(groups, ...CROWDS[shared])}.\n`;
 
-/** @param options options of the command, which the printed commands repeat */
 function formatDuplicates(
   { pairs, dropped, dismissed, crowds }: LikelyDuplicates,
   options: SettingOptions,
 ): string {
-  const rest = pairs.length - SHOWN;
   return [
     pairs.length === 0 ? 'No likely duplicates were found.\n' : '',
-    ...pairs.slice(0, SHOWN).map((pair) => formatPair(pair, options)),
-    rest > 0 ? `${rest} more; --json lists all of them.\n` : '',
+    formatFirst(pairs, (pair) => formatPair(pair, options)),
     dropped > 0 ? `${counted(dropped, 'pair')} less likely than all of these.\n` : '',
     dismissed > 0 ? `${counted(dismissed, 'pair was', 'pairs were')} set aside before.\n` : '',
     ...crowds.map(formatCrowd),

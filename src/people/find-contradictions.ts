@@ -16,16 +16,15 @@ import {
 } from './likeness.ts';
 
 // An acceptance is a correction that confirms a person in spite of conflicts. It is valid until it is undone,
-// or until a compared value changes.
+// a confirmed value changes, or a membership is added (docs/correcting.md#conflicting-records).
 
 const ACCEPTANCE_KIND = 'duplicates_same_person';
 
 interface AcceptanceOptions {
-  /** Ids of all memberships that the operator has checked. */
+  /** Ids of all memberships of the person at that time. */
   readonly members: readonly number[];
 }
 
-/** Records that conflicting memberships belong to one person, unless this is already recorded. */
 export const acceptContradictions = (
   { db }: OperationScope,
   { nid }: { readonly nid: string },
@@ -47,10 +46,9 @@ export const acceptContradictions = (
   },
 });
 
-/** Fields that are compared, or that determine which memberships belong together. */
-const COMPARED = "'identity_card', 'full_name', 'gender', 'date_of_birth', 'mobile'";
+const CONFIRMED_FIELDS = "'identity_card', 'full_name', 'gender', 'date_of_birth', 'mobile'";
 
-/** Returns a function that finds the id of the acceptance that is valid for all the given memberships. */
+/** Returns a function that finds the acceptance that is valid for all these memberships. */
 function openAccepted(db: Connection): (ids: readonly number[]) => number | undefined {
   const acceptances = db
     .rows<{ id: number; lastChange: number; options: string }>(
@@ -67,7 +65,7 @@ function openAccepted(db: Connection): (ids: readonly number[]) => number | unde
   const changed = db.raw
     .prepare<[number, number]>(
       `SELECT 1 FROM main.changes c INDEXED BY changes_row WHERE c.entity = 'members' AND c.row_id = ?
-         AND c.id > ? AND c.field IN (${COMPARED}) LIMIT 1`,
+         AND c.id > ? AND c.field IN (${CONFIRMED_FIELDS}) LIMIT 1`,
     )
     .pluck();
   return (ids) => {
@@ -93,14 +91,11 @@ function openMemberships(db: Connection) {
 const contradictionsWithin = (memberships: readonly Described[]): string[] =>
   contradictionsBetween(memberships, memberships, gravelyContradict);
 
-/** SELECT of the persons with several memberships, each as a JSON array of ids. */
+/** Persons with several memberships, each as a JSON array of ids. */
 const OF_ONE_PERSON = `SELECT json_group_array(id) FROM main.members INDEXED BY members_person
   GROUP BY identity_card HAVING count(*) > 1`;
 
-/**
- * Finds persons with conflicting memberships, in one snapshot.
- * @param cooperativeCode restricts the result to persons with a membership in this cooperative
- */
+/** @param cooperativeCode restricts the result to persons with a membership in this cooperative */
 export const findContradictions = (db: Connection, cooperativeCode?: string): Contradictions =>
   db.transaction.deferred(() => {
     const read = openMemberships(db);

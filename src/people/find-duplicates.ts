@@ -1,6 +1,6 @@
 /**
- * Finds members who may be one person. Three passes select pairs, and people/likeness.ts scores each pair.
- * No pass compares every member with every other member.
+ * Finds members who may be one person. Three passes select pairs, without comparing every member with every
+ * other member, and people/likeness.ts scores each pair.
  */
 
 import { CROWD, nameKeyOf, wordsOf } from '../import/checks/compare-people.ts';
@@ -20,17 +20,17 @@ import {
   type Registered,
 } from './likeness.ts';
 
-// A dismissal is a correction, so that it has a reason and a user, and can be undone.
+// A dismissal records that two members are different people. It is a correction, so that it has a reason and
+// a user, and can be undone.
 
 const DISMISSAL_KIND = 'duplicates_dismiss';
 
-/** Options stored with a dismissal: the ids of the two members. */
+/** Ids of the two members, stored with the dismissal. */
 interface DismissalOptions {
   readonly one: number;
   readonly other: number;
 }
 
-/** Records that two members are different people, unless this is already recorded. */
 export const dismissDuplicate = (
   { db }: OperationScope,
   { oneId, otherId }: { readonly oneId: number; readonly otherId: number },
@@ -51,7 +51,7 @@ export const dismissDuplicate = (
   },
 });
 
-/** Returns SQL of the current id of a member in a dismissal, since the member may have been merged. */
+/** Returns SQL of the current id of a member, who may have been merged since the dismissal. */
 const memberNow = (name: keyof DismissalOptions): string => {
   const id = `json_extract(o.options, '$.${name}')`;
   return `coalesce((${redirectSql(MERGED_MEMBERS, id)}), ${id})`;
@@ -61,7 +61,7 @@ const memberNow = (name: keyof DismissalOptions): string => {
 const personPair = (one: string, other: string): string =>
   one < other ? `${one} ${other}` : `${other} ${one}`;
 
-/** Returns the ids of dismissals, by pair of national IDs. A dismissal applies in every cooperative. */
+/** Returns the ids of dismissals by `personPair`, because a dismissal applies in every cooperative. */
 const readDismissed = (db: Connection): ReadonlyMap<string, number> =>
   new Map(
     db
@@ -116,7 +116,7 @@ function bitOf(word: string): number {
   return 1 << (Math.imul(hash, MIXER) >>> 27);
 }
 
-/** Index of the first of the three adjacent digits that each of the eight comparisons leaves out. */
+/** First of the three places that each comparison leaves out. */
 const FIRST_PLACES = [0, 2, 4, 6, 8, 10, 12, 14];
 
 /** Calls `visit` for members whose numbers are one slip apart and whose names may share a word. */
@@ -149,15 +149,11 @@ function groupByRest(digits: Uint8Array, first: number): Iterable<readonly numbe
   // Sorting puts equal hashes side by side. Most hashes are unique.
   const sorted = rests.toSorted();
   const shared = new Set(sorted.filter((rest, i) => rest === sorted[i - 1]));
-  const groups = new Map<number, number[]>();
-  for (let member = 0; member < rests.length; member++) {
-    const rest = rests[member] as number;
-    if (!shared.has(rest)) continue;
-    const group = groups.get(rest);
-    if (group === undefined) groups.set(rest, [member]);
-    else group.push(member);
-  }
-  return groups.values();
+  const alike: number[] = [];
+  rests.forEach((rest, member) => {
+    if (shared.has(rest)) alike.push(member);
+  });
+  return Map.groupBy(alike, (member) => rests[member]).values();
 }
 
 const PLACES = Array.from({ length: DIGITS }, (_, place) => place);
@@ -181,10 +177,7 @@ interface Pair extends Likeness {
   readonly other: Row;
 }
 
-/**
- * Finds members who may be one person, in one snapshot.
- * @param cooperativeCode restricts the result to pairs with a member of this cooperative
- */
+/** @param cooperativeCode restricts the result to pairs with a member of this cooperative */
 export const findDuplicates = (db: Connection, cooperativeCode?: string): LikelyDuplicates =>
   db.transaction.deferred(() => {
     const cooperativeId = db.value<number | undefined>('SELECT id FROM main.cooperatives WHERE code = ?', [
@@ -200,7 +193,6 @@ export const findDuplicates = (db: Connection, cooperativeCode?: string): Likely
     return { pairs: describePairs(db, open), dropped, dismissed: pairs.length - open.length, crowds };
   });
 
-/** Sorts the most likely pairs first, then by ids. */
 const orderOf = (a: Pair, b: Pair): number =>
   b.score - a.score || a.one.id - b.one.id || a.other.id - b.other.id;
 
@@ -249,18 +241,14 @@ function openLikelyPairs(db: Connection, cooperativeId: number | undefined) {
   };
 }
 
-/** SELECT of groups of members who share a phone, as JSON arrays of ids. Erased members have no phone. */
+/** Groups as JSON arrays of ids. Erased members have no phone. */
 const ONE_PHONE = `SELECT json_group_array(id) FROM main.members INDEXED BY members_mobile
   WHERE mobile IS NOT NULL GROUP BY mobile HAVING count(*) > 1`;
-/** SELECT of groups of members with one name and date of birth in a cooperative, as JSON arrays of ids. */
 const ONE_NAME = `SELECT json_group_array(id) FROM main.members
   WHERE cooperative_id = ? AND date_of_birth IS NOT NULL
   GROUP BY date_of_birth, name_key(full_name) HAVING count(*) > 1`;
 
-/**
- * Compares all members of each group with each other. The members of a crowd are only counted.
- * @param groups JSON arrays of ids
- */
+/** Compares the members of each group with each other. The members of a crowd are only counted. */
 function compareGroups(
   { readRow, compare, forgetPhone }: LikelyPairs,
   shared: Crowd['shared'],
@@ -283,7 +271,7 @@ function compareGroups(
   return crowd;
 }
 
-/** Runs the three passes: shared phones, shared names and near numbers. @returns groups not compared */
+/** @returns the groups that were too large to compare */
 function compareMembers(db: Connection, likely: LikelyPairs): Crowd[] {
   db.raw.function('name_key', { deterministic: true }, (name) => nameKeyOf(String(name)));
   const oneName = db.raw.prepare<[cooperative: number], string>(ONE_NAME).pluck();
@@ -311,7 +299,7 @@ const DESCRIBED = `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memb
          ON t.account_id = a.id WHERE a.member_id = m.id) AS entries
   FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`;
 
-/** Describes pairs, and decides which member of each pair to merge into the other. */
+/** Decides which member of each pair to merge into the other. */
 function describePairs(db: Connection, pairs: readonly Pair[]): LikelyDuplicate[] {
   const describe = db.raw.prepare<[number], DescribedMember>(DESCRIBED);
   return pairs.map(({ one, other, score, reasons }) => {
@@ -320,8 +308,7 @@ function describePairs(db: Connection, pairs: readonly Pair[]): LikelyDuplicate[
       .sort(
         (a, b) =>
           b.active - a.active || b.entries - a.entries || a.registeredAt - b.registeredAt || a.id - b.id,
-      )
-      .map(({ active: _a, entries: _e, registeredAt: _r, ...member }): FoundMember => member);
-    return { score, reasons, from: from as FoundMember, into: into as FoundMember };
+      ) as [DescribedMember, DescribedMember];
+    return { score, reasons, from, into };
   });
 }

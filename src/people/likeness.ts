@@ -22,7 +22,6 @@ export interface Likeness {
   readonly reasons: readonly string[];
 }
 
-/** Minimum score. Pairs with a lower score are not shown. */
 const LEAST_SCORE = 40;
 
 /** True if both texts consist of the same digits, so that digits were swapped, not mistyped. */
@@ -77,7 +76,6 @@ const yearOf = (date: string | null): string | null => date?.slice(0, 4) ?? null
 const DIFFERENT_GENDERS = 'different genders';
 const DIFFERENT_NAMES = 'names without a common word';
 
-/** Names the conflicts between two memberships that may belong to one person, without personal data. */
 export const contradictionsOf = (one: Described, other: Described): readonly string[] =>
   wordsFor([
     [differ(one.dateOfBirth, other.dateOfBirth), 'different dates of birth'],
@@ -98,18 +96,14 @@ export const gravelyContradict = (one: Described, other: Described): readonly st
     [!haveCommonWord(one.fullName, other.fullName), DIFFERENT_NAMES],
   ]);
 
-/** Returns the words of the facts that are true. */
 export const wordsFor = (facts: readonly (readonly [holds: boolean, words: string])[]): string[] =>
   facts.flatMap(([holds, words]) => (holds ? [words] : []));
 
-/** Returns the distinct conflicts of all pairs with one member from each list. */
-export function contradictionsBetween<T extends Described>(
-  these: readonly T[],
-  those: readonly T[],
-  compare: (one: T, other: T) => readonly string[],
-): string[] {
-  return [...new Set(these.flatMap((one) => those.flatMap((other) => compare(one, other))))];
-}
+export const contradictionsBetween = (
+  these: readonly Described[],
+  those: readonly Described[],
+  compare: (one: Described, other: Described) => readonly string[],
+): string[] => [...new Set(these.flatMap((one) => those.flatMap((other) => compare(one, other))))];
 
 // Names
 
@@ -154,7 +148,6 @@ const isTypoOf = (one: string, other: string): boolean =>
 
 // Findings
 
-/** Members who may be one person, registered under two national IDs. */
 export interface LikelyDuplicate extends Likeness {
   /** Member to merge into `into`: the inactive one, else the one with fewer entries, else the newer one. */
   readonly from: FoundMember;
@@ -164,7 +157,6 @@ export interface LikelyDuplicate extends Likeness {
 /** Groups of members that are not compared, because too many members share a value. */
 export interface Crowd {
   readonly shared: 'phone' | 'name';
-  /** Number of shared phones, or of shared names with dates of birth. */
   readonly groups: number;
   readonly members: number;
 }
@@ -174,7 +166,7 @@ export interface LikelyDuplicates {
   readonly pairs: readonly LikelyDuplicate[];
   /** Number of the least likely pairs, omitted because of the limit. May count a pair several times. */
   readonly dropped: number;
-  /** Number of pairs that are omitted because an operator has set them aside. */
+  /** Number of pairs that an operator has set aside. */
   readonly dismissed: number;
   readonly crowds: readonly Crowd[];
 }
@@ -184,15 +176,14 @@ export interface ContradictoryMember extends FoundMember, Described {}
 export interface ContradictoryPerson {
   /** All memberships of the person, in id order. */
   readonly members: readonly ContradictoryMember[];
-  /** Phrases without personal data. */
   readonly contradictions: readonly string[];
 }
 
 export interface Contradictions {
-  /** Persons with the most contradictions first. */
+  /** Most contradictions first. */
   readonly persons: readonly ContradictoryPerson[];
-  /** Number of persons who are omitted because an operator has confirmed them and no value has changed. */
+  /** Number of persons whom an operator has confirmed and whose values have not changed since. */
   readonly accepted: number;
-  /** Number of persons who are omitted because of the limit. */
+  /** Number of persons omitted because of the limit. */
   readonly dropped: number;
 }

@@ -29,7 +29,7 @@ import {
 export const describeRow = (row: StoredRow, zone: TimeZone): { [field: string]: string | null } =>
   Object.fromEntries(Object.entries(row).map(([field, value]) => [field, formatStored(field, value, zone)]));
 
-/** Formats a table of the fields that have a value in any row. @param rows rows of one kind */
+/** Formats a table of the fields that have a value in any row. */
 export function formatStoredRows(rows: readonly StoredRow[], zone: TimeZone): string {
   const described = rows.map((row) => describeRow(row, zone));
   const fields = Object.keys(described[0] ?? {}).filter((field) =>
@@ -98,7 +98,7 @@ const readRows = (
 ): Promise<readonly StoredRow[]> =>
   withStore(openStoredData(storage), (store) => store.listEntries(kind, selection));
 
-/** Returns the ids of the members who own the rows. A member whom the operator names is always included. */
+/** A member whom the operator names is always included, even without entries. */
 const ownersOf = (rows: readonly StoredRow[], selection: EntrySelection): readonly number[] =>
   'memberId' in selection
     ? [selection.memberId]

@@ -28,7 +28,7 @@ import { say, type Text } from '../values/message.ts';
 import { declareCorrections } from './correction-command.ts';
 import { describeRow, formatStoredRows } from './member-commands.ts';
 
-/** Maximum number of accesses to show. `ledger person` lists all accesses. */
+/** `ledger person` lists all accesses. */
 const SHOWN_ACCESSES = 10;
 
 export function declarePersons(persons: Command, context: CliContext): void {
@@ -79,8 +79,9 @@ const describePerson = (person: StoredPerson, zone: TimeZone) => ({
       ROW_LISTS.map(([name, , rows]) => [name, rows(membership).map((row) => describeRow(row, zone))]),
     ),
   })),
-  history: person.history.map((change) => ({
-    ...{ entity: change.entity, row: change.row },
+  history: person.history.map(({ entity, row, ...change }) => ({
+    entity,
+    row,
     ...describeEntry(change, zone),
   })),
   kept_responses: person.keptResponses,

@@ -4,12 +4,11 @@ import { formatPolicy } from '../access/rate-limiter.ts';
 import type { ResponseHeader } from '../http/declare/response.ts';
 import type { RequestHeader, SuccessResponse } from '../http/declare/route.ts';
 
-// Components: parts that the description defines once and references by name
-
 export type Json = { [name: string]: unknown };
 
 type Kind = 'schemas' | 'parameters' | 'headers' | 'responses' | 'pathItems';
 
+/** Parts that the description defines once and references by name. */
 export class Components {
   readonly registered: { readonly [kind in Kind]: Json } = {
     schemas: {},
@@ -19,11 +18,7 @@ export class Components {
     pathItems: {},
   };
 
-  /**
-   * Registers a value under a name.
-   * @returns a reference to the value
-   * @throws Error if the name already has a different value
-   */
+  /** @returns a reference to the value @throws Error if the name already has a different value */
   refer(kind: Kind, name: string, value: unknown): Json {
     const earlier = this.registered[kind][name] ?? value;
     if (JSON.stringify(earlier) !== JSON.stringify(value))
@@ -115,10 +110,9 @@ const HEADERS: { readonly [name in ResponseHeader]: Json } = {
   },
 };
 
-/** Names of headers, and whether every response has the header. */
 export type Presences = NonNullable<SuccessResponse['headers']>;
 
-/** Describes the headers of a response. Required and optional headers are different components. */
+/** Required and optional headers are different components. */
 export const responseHeaders = (components: Components, presences: Presences): Json =>
   Object.fromEntries(
     Object.entries(presences).map(([name, presence]) => {

@@ -123,7 +123,6 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
   },
 };
 
-/** Refusals before the operation of a request is known, and unexpected errors. */
 const OTHERS: Refusal = {
   description:
     'Any other refusal: 405 (Allow has the methods of the path), 408, 413, 417, 431 or 501 for a request ' +
@@ -145,7 +144,6 @@ function refusal(components: Components, status: number | 'default'): Json {
   });
 }
 
-/** Returns the statuses of the route's error responses in ascending order. */
 function refusalStatuses(route: Route): number[] {
   const statuses = new Set<number>([400, ...(route.refusals ?? [])]);
   if (route.isAlwaysAnswered !== true) statuses.add(503);
@@ -155,7 +153,7 @@ function refusalStatuses(route: Route): number[] {
   return [...statuses].sort((a, b) => a - b);
 }
 
-/** Describes response content. For an export, `x-itemSchema` describes a line (OpenAPI 3.2: `itemSchema`). */
+/** For an export, `x-itemSchema` describes a line (OpenAPI 3.2: `itemSchema`). */
 function contentOf(
   components: Components,
   { schema, example = exampleOf(schema), isExport }: SuccessResponse,
@@ -228,14 +226,11 @@ const TAGS = [
 const ROOT = '/';
 const SERVER = JSON.stringify({ url: ROOT });
 
-/** Documentation of webhooks: messages that the service sends to other systems. */
 export interface OutgoingMessages {
-  /** Returns the `webhooks` part of the description. */
   describe(components: Components): Json;
   explain(): Html;
 }
 
-/** @param version version of the API description, such as `1.1.0` */
 export function describeApi(all: readonly Route[], version: string, outgoing?: OutgoingMessages): Json {
   const routes = all.filter(({ isPage }) => isPage !== true);
   const components = new Components();
@@ -326,7 +321,7 @@ function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch }: Bod
   return { ...objectWith(all, required, { title }), additionalProperties: false, ...ofWhichOne };
 }
 
-/** Returns an example with every field. The example of a patch with a status has only the status. */
+/** The example of a patch with a status has only the status. */
 export function exampleOfBody({ fields, isPatch }: BodyDeclaration): { readonly [name: string]: unknown } {
   const all = Object.values(fields).map(({ name, schema }) => [name, exampleOf(schema)] as const);
   const changed = all.filter(([name]) => name === 'status');
@@ -363,7 +358,7 @@ const DESCRIPTION: Schema = {
   additionalProperties: true,
 };
 
-/** Adds `GET /openapi.json`, which describes all routes and itself. */
+/** Adds `GET /openapi.json`, which also describes itself. */
 export function withOpenApi(routes: readonly Route[], version: string, outgoing?: OutgoingMessages): Route[] {
   const all: Route[] = [...routes];
   let text: string | undefined;

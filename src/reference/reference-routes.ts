@@ -80,10 +80,7 @@ ${tryKey(baseUrl)}
   return inFrame('Cooperative registry', body);
 }
 
-/**
- * True if the client prefers HTML: browsers send `text/html`, programs such as curl do not.
- * @param header value of `Accept`
- */
+/** Browsers send `text/html`, programs such as curl do not. */
 function prefersHtml(header: string | undefined): boolean {
   const weights = weightsOf(header);
   const weight = weights.get('text/html') ?? 0;
@@ -92,7 +89,7 @@ function prefersHtml(header: string | undefined): boolean {
 
 /** Placeholders for the addresses in the rendered reference. */
 const PLACES: Addresses = { baseUrl: 'https://base-address.invalid', prefix: '/prefix-of-paths.invalid' };
-/** Fastest level of gzip, which takes a third of the time of the default level. */
+/** This level takes a third of the time of the default level. */
 const FASTEST = { level: 1 };
 
 interface Rendered {
@@ -101,10 +98,6 @@ interface Rendered {
   readonly compressed: Promise<Buffer>;
 }
 
-/**
- * @param routes routes that the reference describes
- * @param apiVersion version of the API description
- */
 export function pageRoutes(
   routes: readonly Route[],
   apiVersion: string,

@@ -3,7 +3,7 @@
 import { SCOPE_MEANINGS } from '../access/api-keys.ts';
 import { mediaTypesOf } from '../http/declare/request-body.ts';
 import { API_PREFIX, fullPath, type Route, scopesOf } from '../http/declare/route.ts';
-import { codeElement, type Html, type HtmlValue, html } from '../values/html.ts';
+import { codeElement, type Html, type HtmlValue, html, withCode } from '../values/html.ts';
 import { exampleOf } from '../values/schema.ts';
 import { describeApi, exampleOfBody, type OutgoingMessages } from './openapi.ts';
 import {
@@ -21,7 +21,6 @@ import {
   objectLink,
   resolve,
   typeOf,
-  withCode,
 } from './schema-fields.ts';
 import { inFrame, SCRIPT } from './style-and-script.ts';
 
@@ -30,10 +29,10 @@ import { inFrame, SCRIPT } from './style-and-script.ts';
 export const isExport = ({ access }: Route): boolean =>
   typeof access === 'object' && access.isExport === true;
 
-/** Quotes a text as one word of a POSIX shell. */
+/** Returns one word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Returns a curl command with the route's examples. The command takes the key from the variable KEY. */
+/** The command takes the key from the variable KEY. */
 function curlLine(route: Route, baseUrl: string): string {
   const { method, access, body } = route;
   const parts = [
@@ -93,7 +92,6 @@ with urllib.request.urlopen(request, timeout=60) as response:
 
 const PYTHON_WORDS: { readonly [json: string]: string } = { true: 'True', false: 'False', null: 'None' };
 
-/** Serializes a JSON value as a Python literal: `True`, `False` and `None` outside of strings. */
 const pythonLiteral = (value: unknown): string =>
   JSON.stringify(value, null, 4).replace(
     /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
@@ -284,7 +282,7 @@ ${objects(description)}
   return inFrame('Reference of the API · Cooperative registry', body);
 }
 
-/** Returns the routes with a tag, exports last. */
+/** Lists exports last. */
 const groupOf = ({ name, description }: Description['tags'][number], routes: readonly Route[]) => ({
   anchor: `about-${name}`,
   title: name.charAt(0).toUpperCase() + name.slice(1),

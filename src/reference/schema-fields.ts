@@ -1,6 +1,6 @@
-/** Renders schemas as HTML: each field with type, choices and meaning. */
+/** Renders schemas as HTML. */
 
-import { type Html, type HtmlValue, html } from '../values/html.ts';
+import { type Html, type HtmlValue, html, withCode } from '../values/html.ts';
 
 // The parts of the OpenAPI description that the reference reads
 
@@ -64,10 +64,8 @@ export interface Description {
   };
 }
 
-/** Returns the name of the referenced component. */
 export const nameIn = ({ $ref }: Reference): string => $ref.slice($ref.lastIndexOf('/') + 1);
 
-/** Returns the referenced component, or the part itself if it is not a reference. */
 export const resolve = <Part extends object>(
   part: Part | Reference,
   components: { readonly [name: string]: Part },
@@ -78,19 +76,15 @@ export const resolve = <Part extends object>(
 
 type Schemas = Description['components']['schemas'];
 
-/** Maximum length of a shown pattern. Longer patterns are hard to read, and are omitted. */
+/** Longer patterns are hard to read, and are omitted. */
 const MAX_PATTERN = 40;
-
-/** Renders text in which backticks mark code. */
-export const withCode = (text: string): Html =>
-  html`${text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}`;
 
 const joined = (parts: readonly HtmlValue[], separator: string): HtmlValue[] =>
   parts.flatMap((part, i) => (i === 0 ? [part] : [separator, part]));
 
 export const objectLink = (name: string): Html => html`<a href="#${name}">${name}</a>`;
 
-/** Describes a type, for example "text of at most 64 characters or null". */
+/** Returns, for example, "text of at most 64 characters or null". */
 export function typeOf(schema: Described): Html {
   const { $ref, type, enum: choices, items, anyOf, const: only, properties } = schema;
   if ($ref !== undefined) return objectLink(nameIn({ $ref }));
@@ -107,7 +101,7 @@ export function typeOf(schema: Described): Html {
   return html`${plain === 'string' ? textType(schema) : numberType(plain, schema)}${orNull}`;
 }
 
-/** Removes repeated descriptions, for example of two texts that differ only in their patterns. */
+/** Two texts may differ only in their patterns. */
 const distinct = (types: readonly Html[]): Html[] => [
   ...new Map(types.map((type) => [String(type), type])).values(),
 ];
@@ -125,7 +119,6 @@ const numberType = (type: string, { minimum }: Described): string => {
 const mapOf = ({ additionalProperties }: Described): HtmlValue =>
   additionalProperties ? html`object of ${typeOf(additionalProperties)} by name` : 'object';
 
-/** Explains a field or parameter: meaning, choices, pattern, default. */
 export function meaningOf(schema: Described, description = schema.description): Html {
   const { pattern, default: fallback } = schema;
   const choices = choicesIn(schema).filter((choice) => choice !== null);
@@ -155,7 +148,7 @@ interface Field {
   readonly isRequired: boolean;
 }
 
-/** Returns the fields of an object. Fields of a nested object are named `outer.inner`. */
+/** Fields of a nested object are named `outer.inner`. */
 function fieldsOf(schema: Described, schemas: Schemas): Field[] {
   const { allOf = [], properties = {}, required = [] } = resolve(schema, schemas);
   const fields = new Map<string, Field>();
@@ -171,7 +164,6 @@ function fieldsOf(schema: Described, schemas: Schemas): Field[] {
   }));
 }
 
-/** Renders a field, parameter or header. */
 export const entry = (name: string, type: HtmlValue, marks: readonly string[], meaning: HtmlValue): Html =>
   html`<div><dt><code>${name}</code> <span class="quiet">${type}</span>${marks.map(
     (mark) => html` <span class="mark">${mark}</span>`,

@@ -114,8 +114,8 @@ nav [aria-current] { font-weight: 700; text-decoration: underline; }
 }
 `;
 
-// The script of the reference: a filter of operations, copy buttons, and a mark of the current section in the
-// contents. The page has the script after the contents, to avoid layout shifts after a jump to an anchor.
+// A filter of operations, copy buttons, and a mark of the current section in the contents. The page has the
+// script after the contents, to avoid layout shifts after a jump to an anchor.
 
 export const SCRIPT = `{
   const nav = document.querySelector('nav');
@@ -183,7 +183,7 @@ export const SCRIPT = `{
   });
 }`;
 
-/** Returns a complete page. The icon is empty: without an icon, browsers request /favicon.ico. */
+/** The icon is empty: without an icon, browsers request /favicon.ico. */
 export const inFrame = (title: string, body: Html): string =>
   toDocument(html`<html lang="en">
 <head>

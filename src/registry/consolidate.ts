@@ -10,10 +10,7 @@ import { LOAN_FIELDS, LOAN_HISTORY, type Loan } from './loans.ts';
 import { CONSOLIDATED, type LOOKED_UP, type Member } from './members.ts';
 import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from './recent-deliveries.ts';
 
-/**
- * Parts of a lookup for keys with `members:financials`. Loans and savings come from storage as JSON, because
- * they do not depend on the time of the request.
- */
+/** Loans and savings are JSON, because unlike production they do not depend on the time of the request. */
 export interface Financials {
   readonly production: ProductionSummary;
   readonly loanHistory: string;
@@ -22,7 +19,6 @@ export interface Financials {
 
 type Consolidated = (typeof CONSOLIDATED)[number];
 
-/** Values of a member that lookups show or filter by. */
 export type LookedUpMember = Pick<
   Member,
   'id' | 'cooperativeId' | 'identityCard' | 'registrationDate' | (typeof LOOKED_UP)[number] | Consolidated
@@ -34,7 +30,6 @@ export interface Membership extends LookedUpMember {
   readonly financials: Financials | null;
 }
 
-/** Result of a lookup. A `CONSOLIDATED` field comes from the newest membership in which it is not null. */
 export interface ConsolidatedMember extends Pick<Member, Consolidated> {
   readonly identityCard: string;
   readonly primaryFullName: string;
@@ -49,8 +44,7 @@ export const byNewestRegistration = (
 ): number => b.registrationDate - a.registrationDate || b.id - a.id;
 
 /**
- * Consolidates the active memberships of one person.
- * @param memberships in the order of `byNewestRegistration`
+ * @param memberships active ones, in the order of `byNewestRegistration`
  * @returns undefined for an empty list
  */
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {
@@ -71,8 +65,6 @@ function firstKnown(memberships: readonly Membership[], property: Consolidated):
   for (const { [property]: value } of memberships) if (value !== null) return value;
   return null;
 }
-
-// Schemas and serializers of financials
 
 const dateTimeOrNull = (description: string) => nullable(string({ format: 'date-time', description }));
 
@@ -119,6 +111,6 @@ export const serializeSavings = serializeObject<Static<typeof SAVINGS_SUMMARY>, 
   last_transaction_at: instant(({ lastTransactionAt }) => lastTransactionAt),
 });
 
-/** @param loans in the order of the loan history, already limited to its length */
+/** @param loans from `selectLoanHistory` */
 export const serializeLoanHistory = (loans: readonly Loan[], zone: TimeZone): string =>
   serializeArray(loans, serializeLoan, zone);

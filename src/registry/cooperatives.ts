@@ -1,4 +1,4 @@
-/** Cooperatives: declared fields, their values, and filters of lists. */
+/** Cooperatives: fields and filters. */
 
 import type { DecidedValues, RecordedField } from '../values/declared-fields.ts';
 import { say } from '../values/message.ts';
@@ -87,14 +87,13 @@ export interface CooperativeValues extends DecidedValues<typeof COOPERATIVE_FIEL
 
 export interface Cooperative extends CooperativeValues {
   readonly id: number;
-  /** Number of active members, which clients cannot set. */
+  /** Active members. */
   readonly membersCount: number;
   /** Epoch seconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** Fields of a cooperative that other resources show. */
 export interface CooperativeSummary {
   readonly id: number;
   readonly code: string;

@@ -76,7 +76,7 @@ export interface SavingsTransaction extends ValuesOf<typeof ACCOUNT_FIELDS>, Val
   readonly id: number;
 }
 
-/** Checked values of a request. If the reference is missing, the store derives one from the other values. */
+/** If the reference is missing, the store derives one from the other values. */
 export type NewDelivery = InputValues<typeof PRODUCTION_FIELDS>;
 export type NewSavingsTransaction = InputValues<typeof ACCOUNT_FIELDS> & InputValues<typeof SAVINGS_FIELDS>;
 
@@ -91,31 +91,28 @@ export interface DeliveryFilter extends Period {
   readonly product?: string;
 }
 
-/** Kinds of entries that commands can list and remove one by one. */
+/** Entries that commands can list and remove one by one. */
 export const ENTRY_KINDS = ['production', 'savings', 'loans'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-/** Prefix of references that the registry derived for entries without a reference. */
 export const DERIVED_REFERENCE = 'auto-';
-/** Kinds of entries for which the registry derives missing references. */
+/** Entries for which the registry derives missing references. */
 export type DerivedKind = 'production' | 'savings';
 
 const OF_MEMBER = ['cooperative_code', 'member_code', 'identity_card'];
 /**
- * Columns whose values are hashed for a derived reference, in this order. Never change the columns: stored
- * references contain these hashes, so old files would be imported twice. `reference` is always empty, but
- * existing hashes include it. The member's name is not in the hash, because the next file may spell the name
- * differently.
+ * Columns in the hash of a derived reference. Never change them, or old files would be imported twice.
+ * `reference` is always empty, but existing hashes include it. The member's name is missing, because the next
+ * file may spell it differently.
  */
 export const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
   production: [...OF_MEMBER, 'reference', 'delivered_at', 'kg', 'product'],
   savings: [...OF_MEMBER, 'account_number', 'reference', 'kind', 'amount', 'transacted_at'],
 };
 
-/** Prefix of references that the desk makes for a new entry whose values equal those of a stored entry. */
+/** Prefix of the reference that the desk gives to a new entry whose values equal those of a stored entry. */
 export const TYPED_AGAIN = 'DESK-';
 
-/** Selects all entries of a member, or the entry with a reference in a cooperative. */
 export type EntrySelection =
   | { readonly memberId: number }
   | { readonly cooperativeCode: string; readonly reference: string };

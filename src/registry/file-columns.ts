@@ -1,7 +1,4 @@
-/**
- * Columns of each kind of import file, in the order of the staging tables: first the identifiers of the row
- * and its owner, then the declared fields.
- */
+/** Columns of each kind of import file, in the order of the staging tables. */
 
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { formatDecimal } from '../values/decimal.ts';
@@ -20,6 +17,7 @@ import { LOAN_FIELDS } from './loans.ts';
 import { MEMBER_FIELDS } from './members.ts';
 import { PAYMENT_FIELDS } from './payments.ts';
 
+/** Ordered so that each kind refers only to earlier kinds. */
 export const IMPORT_KINDS = [
   'cooperatives',
   'members',
@@ -29,24 +27,23 @@ export const IMPORT_KINDS = [
   'savings',
 ] as const;
 
-/** Kinds of import files, ordered so that each kind refers only to earlier kinds. */
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
 export interface FileColumn {
   readonly name: string;
   /** True if every file must have the column, with a value in every row. */
   readonly isRequired: boolean;
-  /** Display name, also accepted as a column heading. */
+  /** Also accepted as a heading. */
   readonly label: Message;
   readonly field: NamedField;
   /**
-   * Use of the column: `owner` names the owner of the row, `key` identifies the row, and `value` sets a value
-   * of the row. A `compared` column identifies nothing: a difference from the owner only causes a warning.
+   * `owner` names the owner of the row, and `key` identifies the row. A `compared` column does neither: a
+   * difference from the owner only causes a warning.
    */
   readonly role: 'owner' | 'key' | 'value' | 'compared';
 }
 
-/** Returns a column that names the owner of a row by a field of the owner. */
+/** @param field a field of the owner */
 const ownerColumn = (name: string, field: Field, differences: Partial<FileColumn> = {}): FileColumn => ({
   name,
   isRequired: true,
@@ -82,10 +79,7 @@ const FILES: {
 
 export const FILE_FIELDS: readonly Fields[] = Object.values(FILES).map(({ fields }) => fields);
 
-/**
- * True for fields that have a column in files. Files contain labels instead of the ids of other rows. Files
- * cannot set values that payments and corrections set.
- */
+/** Files contain labels instead of ids, and cannot set values that payments and corrections set. */
 const isInFiles = ({ kind, setBy }: Field): boolean =>
   kind !== 'reference' && setBy !== 'payments' && setBy !== 'corrections';
 
@@ -107,7 +101,6 @@ function columnsOf(kind: ImportKind): FileColumn[] {
   );
 }
 
-/** Builds an object with one value for each kind of file. */
 export const byKind = <T>(of: (kind: ImportKind) => T): { readonly [kind in ImportKind]: T } =>
   Object.fromEntries(IMPORT_KINDS.map((kind) => [kind, of(kind)])) as { [kind in ImportKind]: T };
 
@@ -122,30 +115,27 @@ export const FILE_COLUMN = 'registry_file';
 /** Column of a rejects file. It marks a row that was refused because its file contained the row twice. */
 export const REPEATS_COLUMN = 'registry_repeats';
 
-/** Display names of the three columns above, for rejects files with translated headings. */
+/** Translated headings of the three columns above. */
 export const ADDED_LABELS = {
   [FAULTS_COLUMN]: say('Registry: what is wrong'),
   [FILE_COLUMN]: say('Registry: from which file'),
   [REPEATS_COLUMN]: say('Registry: twice in the file'),
 } as const;
 
-// Formats stored values as in the API (docs/api.md#formats), for lists of changes
+// Stored values, formatted as in the API (docs/api.md#formats)
 
-/** Timestamps of rows, which are not declared fields. */
-const TIMESTAMPS = ['created_at', 'updated_at'].map((name): [string, ValueKind] => [
-  name,
-  { kind: 'instant' },
-]);
-
-const KINDS: ReadonlyMap<string, ValueKind> = new Map([
-  ...TIMESTAMPS,
-  ...FILE_FIELDS.flatMap(listFields).flatMap((field) =>
-    [field.name, field.nameInFiles ?? field.name].map((name): [string, ValueKind] => [name, field]),
-  ),
+const TIMESTAMP: ValueKind = { kind: 'instant' };
+const KINDS = new Map<string, ValueKind>([
+  ['created_at', TIMESTAMP],
+  ['updated_at', TIMESTAMP],
+  ...FILE_FIELDS.flatMap(listFields).flatMap((field): [string, ValueKind][] => [
+    [field.name, field],
+    [field.nameInFiles ?? field.name, field],
+  ]),
 ]);
 
 /**
- * Returns the kind of a column's values. Columns with the same name have the same kind in every table.
+ * Columns with the same name have the same kind in every table.
  * @returns undefined for values shown as stored, such as ids
  */
 export const kindOf = (column: string): ValueKind | undefined => KINDS.get(column);

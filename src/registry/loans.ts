@@ -19,10 +19,8 @@ export type LoanStatus = (typeof LOAN_STATUSES)[number];
 
 export const DEFAULT_LOAN_STATUS = 'pending' as const satisfies LoanStatus;
 
-/** Statuses that an HTTP request may give to a new loan. */
 const NEW_LOAN_STATUSES = ['pending', 'approved'] as const satisfies readonly LoanStatus[];
 
-/** Fields of a loan (docs/api.md#loans). */
 export const LOAN_FIELDS = {
   cooperativeId: {
     label: say('Number of the cooperative'),
@@ -152,7 +150,7 @@ export interface Loan extends Pick<AllValues, (typeof LOAN_HISTORY)[number]> {
   readonly id: number;
 }
 
-/** Member and cooperative of a loan or payment, as responses show them. */
+/** Member and cooperative of a loan or payment. */
 export interface Owner {
   readonly memberId: number;
   /** Null for an erased person, whose `fullName` is `(erased)`. */
@@ -163,7 +161,6 @@ export interface Owner {
   readonly cooperativeName: string;
 }
 
-/** Loan in the responses of the loan routes, with its member and cooperative. */
 export interface LoanRecord extends AllValues, Owner {
   readonly id: number;
   /** Epoch seconds. */
@@ -173,7 +170,7 @@ export interface LoanRecord extends AllValues, Owner {
 
 export interface LoanValues extends DecidedValues<typeof LOAN_FIELDS> {}
 
-/** Filters that the list of loans and the list of payments have in common. */
+/** Filters of both loans and payments. */
 export interface LendingFilter {
   readonly ids?: readonly number[];
   readonly identityCard?: string;
@@ -210,9 +207,9 @@ export const decideLoanStatus = (stored: LoanStatus, next: LoanStatus): string |
 type LoanDates = Pick<LoanValues, 'loanStartDate' | 'loanEndDate'>;
 
 /**
- * @param stored dates of the stored loan; undefined for a new loan. An import may have stored an end before
- *   the start. A request that changes neither date may keep them (docs/api.md#loans).
- * @returns an error message if the loan would end before it starts
+ * Refuses an end before the start, unless an import stored both dates and the request keeps them
+ * (docs/api.md#loans).
+ * @param stored undefined for a new loan
  */
 export function refuseLoanEnd(submitted: LoanDates, stored?: LoanDates): string | undefined {
   const { loanStartDate: start, loanEndDate: end } = submitted;
@@ -221,11 +218,7 @@ export function refuseLoanEnd(submitted: LoanDates, stored?: LoanDates): string 
   return isStored ? undefined : 'Ensure this is not before loan_start_date.';
 }
 
-/**
- * Returns the values of a new loan.
- * @param nowSeconds epoch seconds: the time of approval, if the loan begins as approved
- * @throws RegistryError `invalid` for a status that a new loan cannot have
- */
+/** @throws RegistryError `invalid` for a status that a new loan cannot have */
 export function decideNewLoan(
   submitted: LoanInput & { readonly memberId: number },
   nowSeconds: number,
@@ -238,7 +231,6 @@ export function decideNewLoan(
 
 /**
  * Returns the new values of a stored loan (docs/api.md#loans-and-payments).
- * @param nowSeconds epoch seconds: the time of approval, if the change approves the loan
  * @throws RegistryError `invalid`, with a message for each field that may not change in this way
  */
 export function decideLoan(stored: LoanRecord, submitted: LoanInput, nowSeconds: number): LoanValues {
@@ -259,7 +251,6 @@ export function decideLoan(stored: LoanRecord, submitted: LoanInput, nowSeconds:
   return { ...submitted, memberId, status, approvedAt: isApproved ? nowSeconds : stored.approvedAt };
 }
 
-/** Maximum number of loans in a loan history (docs/api.md#looking-up-a-person). */
 export const LOAN_HISTORY_LIMIT = 10;
 
 type Ordered = Pick<Loan, 'id' | 'status' | 'loanStartDate'>;
@@ -274,23 +265,16 @@ const GROUPS: { readonly [status in Loan['status']]: number } = {
   cancelled: 2,
 };
 
-/** Returns the start date for sorting. A loan without a start date counts as the newest of its group. */
-const startOf = ({ loanStartDate }: Ordered): number => loanStartDate ?? Number.POSITIVE_INFINITY;
+/** A loan without a start date counts as the newest of its group. */
+const startOf = ({ loanStartDate }: Ordered): number => loanStartDate ?? Infinity;
 
-function compareLoans(a: Ordered, b: Ordered): number {
-  const difference = GROUPS[a.status] - GROUPS[b.status];
-  if (difference !== 0) return difference;
-  const [startA, startB] = [startOf(a), startOf(b)];
-  if (startA !== startB) return startA < startB ? 1 : -1;
-  return b.id - a.id;
-}
+/** Newest first within a group. If both loans lack a start date, the difference of their starts is NaN. */
+const compareLoans = (a: Ordered, b: Ordered): number =>
+  GROUPS[a.status] - GROUPS[b.status] || startOf(b) - startOf(a) || b.id - a.id;
 
 /**
- * Returns the loan history. It has three groups in this order: granted loans (approved, defaulted or paid),
- * pending loans, and rejected or cancelled loans. Within a group, loans without a start date come first, then
- * loans by start date, newest first. Among equal start dates, the higher id comes first
- * (docs/api.md#looking-up-a-person).
+ * Returns the loan history in its order (docs/api.md#looking-up-a-person).
  * @param loans all loans of one membership, in any order
  */
 export const selectLoanHistory = <T extends Ordered>(loans: readonly T[]): T[] =>
-  [...loans].sort(compareLoans).slice(0, LOAN_HISTORY_LIMIT);
+  loans.toSorted(compareLoans).slice(0, LOAN_HISTORY_LIMIT);

@@ -35,20 +35,18 @@ export const DEFAULT_MEMBER_STATUS: MemberStatus = 'active';
 export const GENDERS = ['MALE', 'FEMALE', 'OTHER'] as const;
 export type Gender = (typeof GENDERS)[number];
 
-/** Declaration of a member's field, including the effects of transfers, merges and erasures on the value. */
 export type MemberField = RecordedField & {
-  /** True if the desk's list of members shows the field. A text field must then also be in LISTED_TEXTS. */
+  /** A listed text field must also be in LISTED_TEXTS. */
   readonly isListedAtDesk?: true;
   readonly group: FieldGroup;
-  /** Owner of the value. A transfer to another cooperative copies only the values of the person. */
+  /** A transfer to another cooperative copies only the values of the person. */
   readonly belongsTo: 'person' | 'membership';
   /**
-   * Effect of a merge on the member that remains. `keep`: the value stays. `fill`: the value of the removed
-   * member replaces null. `fill together`: like `fill`, but all fields with this rule take their values from
-   * the same member.
+   * Effect on the member that remains. `fill`: the value of the removed member replaces null. `fill
+   * together`: the same, but all fields with this rule take their values from one member.
    */
   readonly merge: 'keep' | 'fill' | 'fill together';
-  /** Effect of an erasure. `clear` sets null; `replace` sets a value that is unique to the row. */
+  /** `clear` sets null; `replace` sets a value that is unique to the row. */
   readonly erasure: 'keep' | 'clear' | 'replace' | { readonly becomes: string };
 };
 
@@ -242,7 +240,7 @@ export interface MemberFilter {
   readonly cooperativeId?: number;
   readonly status?: MemberStatus;
   readonly memberCode?: string;
-  /** Telephone number in E.164 format. */
+  /** In E.164 format. */
   readonly mobile?: string;
   /** Texts that must each be the beginning of a word in the name. */
   readonly search?: readonly string[];
@@ -252,10 +250,7 @@ type SearchFilter = MemberFilter & { readonly search: readonly string[] };
 
 export const isSearch = (filter: MemberFilter): filter is SearchFilter => filter.search !== undefined;
 
-/**
- * Member in a list. SQLite builds the JSON while it reads the row. A page would take a third longer if
- * JavaScript built the JSON (docs/decisions/0018-lists-as-text.md).
- */
+/** Member in a list, as JSON from SQLite, which is faster (docs/decisions/0018-lists-as-text.md). */
 export interface ListedMember {
   readonly id: number;
   /** JSON object of the id and then LISTED_TEXTS in order. Each value in it is a string or null. */
@@ -271,8 +266,6 @@ export interface MemberSearch {
   readonly visible: Visible;
 }
 
-// Names of a person
-
 export interface Names {
   readonly fullName: string;
   readonly firstName: string | null;
@@ -280,9 +273,8 @@ export interface Names {
 }
 
 /**
- * Returns the names of a member. If the full name is null, first and last name form the full name. A full
- * name is never split into parts, because a guess would be wrong for names written surname first
- * (docs/api.md#members).
+ * Forms a missing full name from first and last name. A full name is never split into parts, because a guess
+ * would be wrong for names written surname first (docs/api.md#members).
  * @returns undefined if the full name and at least one of its parts are null
  */
 export function composeNames(

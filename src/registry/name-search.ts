@@ -1,4 +1,4 @@
-/** Interfaces of the search by name. The optional module `search` implements these interfaces. */
+/** Interfaces of the search by name, which the optional module `search` implements. */
 
 import type { Storage } from '../sqlite/storage.ts';
 import type { Page } from '../values/errors.ts';
@@ -24,19 +24,19 @@ export interface Searching {
    *   import are missing from the index
    */
   members(search: MemberSearch): Promise<Page<ListedMember>>;
-  /** Returns the number of searches without a result yet. */
+  /** Number of searches without a result yet. */
   waiting(): number;
   close(): Promise<void>;
 }
 
 interface NameSearch {
   /**
-   * Returns members in id order, up to a limit. Each item of `words` must be the beginning of a word of the
-   * member's name.
+   * Returns members in id order, up to `MOST_FOUND`.
+   * @param words beginnings of words in the name
    * @throws RegistryError `unavailable` while names of an import are missing from the index
    */
   searchMembers(words: readonly string[]): readonly NamedMember[];
-  /** Returns the ids of at most `most` members who match after a correction of one typo. */
+  /** Returns ids of members who match after a correction of one typo. */
   listSimilar(words: readonly string[], most: number): readonly number[];
   close(): void;
 }

@@ -20,12 +20,11 @@ import type { LendingFilter, LoanRecord, LoanStatus, Owner } from './loans.ts';
 export const PAYMENT_METHODS = ['cash', 'bank', 'mobile_money', 'deduction'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
-/** Statuses of a payment. A void payment was recorded by mistake. Its row stays, but does not count. */
+/** A void payment was recorded by mistake. Its row stays, but does not count. */
 export const PAYMENT_STATUSES = ['recorded', 'void'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export const DEFAULT_PAYMENT_STATUS = 'recorded' as const satisfies PaymentStatus;
 
-/** Fields of a payment (docs/api.md#payments). */
 export const PAYMENT_FIELDS = {
   cooperativeId: {
     label: say('Number of the cooperative'),
@@ -105,20 +104,15 @@ export interface PaymentInput extends InputValues<typeof PAYMENT_FIELDS> {}
 export type PaidLoan = Pick<LoanRecord, 'status' | 'amountMinor' | 'paidUntil' | 'paidAmountMinor'>;
 
 const TAKES_PAYMENTS: readonly LoanStatus[] = ['approved', 'defaulted'];
-/** Statuses of loans to which an import may add payments. */
 export const LOANS_OF_IMPORTED_PAYMENTS: readonly LoanStatus[] = [...TAKES_PAYMENTS, 'paid'];
 
-/** @returns an error message if a loan with this status accepts no new payments over HTTP */
+/** An import may also add payments to paid loans. */
 export const refuseNewPayment = (loan: LoanStatus): Message | undefined =>
   TAKES_PAYMENTS.includes(loan)
     ? undefined
     : say('This loan takes no payments: it is {status}.', { status: asMessage(loan) });
 
-/**
- * @param paidAt epoch seconds
- * @param zone time zone of the times in the message
- * @returns an error message if the opening balance of the loan already includes the payment
- */
+/** Refuses a payment that the opening balance of the loan already includes. */
 export const refuseCountedPayment = (
   { paidUntil }: Pick<LoanRecord, 'paidUntil'>,
   paidAt: number,
@@ -130,7 +124,6 @@ export const refuseCountedPayment = (
 };
 
 /**
- * Returns the values of a new payment.
  * @throws RegistryError `invalid` if the loan accepts no payments, its opening balance includes the payment,
  *   or the payment is void
  */
@@ -149,8 +142,7 @@ const GIVEN = listFields(PAYMENT_FIELDS).filter(isGiven);
 
 /**
  * Returns the new values of a stored payment. The status of the loan does not matter.
- * @throws RegistryError `invalid`, with a message for each field that may not change. A void payment may not
- *   change at all.
+ * @throws RegistryError `invalid`, with a message for each field that may not change
  */
 export function decidePayment(
   stored: PaymentRecord,
@@ -175,28 +167,25 @@ export function decidePayment(
   return values;
 }
 
-/** Error message for a payment that would raise the paid amount of its loan above the largest amount. */
 export const TOO_MUCH_PAID =
   'What is paid on this loan would have more than 12 digits before the decimal point.';
 
-/** Maximum ratio of paid amount to loan amount. Even with interest, borrowers rarely pay twice the amount. */
+/** Even with interest, borrowers rarely pay back twice the amount of a loan. */
 export const MOST_TIMES_PAID = 3;
 
-/** Error message for a payment over HTTP that would exceed `MOST_TIMES_PAID`. An import only warns. */
+/** Refusal over HTTP of a payment beyond `MOST_TIMES_PAID`. An import only warns. */
 export const OVERPAID =
   'What is paid on this loan would be more than three times its amount. ' +
   'If that is right, an operator can import it.';
 
-/** Returns the amount that a payment adds to its loan's paid amount, in minor units. */
 const countedMinor = (payment: Pick<PaymentValues, 'status' | 'amountMinor'> | undefined): number =>
   payment?.status === 'recorded' ? payment.amountMinor : 0;
 
 /**
  * Returns the paid amount of a loan after a payment is added or changed, in minor units. Only an import can
- * raise the paid amount above three times the loan amount. HTTP requests may keep or lower such an amount.
- * @param before the stored payment; undefined for a new payment
- * @throws RegistryError `invalid` if the paid amount would have too many digits, or would rise above three
- *   times the loan amount
+ * raise it above three times the loan amount; HTTP requests may keep or lower it there.
+ * @param before undefined for a new payment
+ * @throws RegistryError `invalid` if the paid amount would be too large
  */
 export function paidAfter(
   loan: Pick<PaidLoan, 'amountMinor' | 'paidAmountMinor'>,

@@ -1,12 +1,8 @@
-/**
- * Production of the last 365 days, exact to the second. Each summary has a period of validity. During this
- * period, a lookup uses the stored summary instead of adding up all deliveries.
- */
+/** Production of the last 365 days, exact to the second, and how long a stored summary of it is valid. */
 
 import { DAY_SECONDS } from '../values/date-time.ts';
 import { type ExactInteger, narrow } from '../values/decimal.ts';
 
-/** Days in the window of the production summary (docs/api.md#looking-up-a-person). */
 export const PRODUCTION_WINDOW_DAYS = 365;
 
 export interface ProductionSummary {
@@ -24,7 +20,6 @@ export interface Delivery {
   readonly grams: number;
 }
 
-/** Delivery in the window. */
 export interface ExpiringDelivery {
   /** Epoch second at which the delivery leaves the window. */
   readonly expiresAt: number;
@@ -33,9 +28,9 @@ export interface ExpiringDelivery {
 
 /** Summary with its period of validity, in epoch seconds. */
 export interface DatedSummary extends ProductionSummary {
-  /** Inclusive start of the validity. */
+  /** Inclusive. */
   readonly validFrom: number;
-  /** Exclusive end: the next moment at which a delivery enters or leaves the window; null if none does. */
+  /** Exclusive: the next moment at which a delivery enters or leaves the window; null if none does. */
   readonly validUntil: number | null;
 }
 
@@ -53,7 +48,6 @@ export const windowStart = (at: number): number => at - PRODUCTION_WINDOW_SECOND
 const MAX_EXPIRING = 64;
 
 /**
- * Returns the summary at a moment. A summary changes only when a delivery enters or leaves the window.
  * @param deliveries all deliveries since `knownFrom` in time order, including deliveries later than `at`
  * @param at epoch seconds
  * @param knownFrom epoch seconds, not after the start of the window
@@ -65,44 +59,39 @@ export function summarizeProduction(
 ): DatedProduction {
   // At this moment, any delivery before `knownFrom` has left the window.
   let validFrom = knownFrom + PRODUCTION_WINDOW_SECONDS;
-  let nextDelivery = Number.POSITIVE_INFINITY;
-  const inside: Delivery[] = [];
+  let nextDelivery = Infinity;
+  let lastDeliveryAt: number | null = null;
+  const inside: ExpiringDelivery[] = [];
   let totalGrams = 0n;
-  for (const delivery of deliveries) {
-    const expiresAt = delivery.at + PRODUCTION_WINDOW_SECONDS;
-    if (expiresAt <= at) validFrom = Math.max(validFrom, expiresAt);
-    if (delivery.at <= at) validFrom = Math.max(validFrom, delivery.at);
-    else nextDelivery = Math.min(nextDelivery, delivery.at);
-    if (expiresAt <= at || delivery.at > at) continue;
-    inside.push(delivery);
-    totalGrams += BigInt(delivery.grams);
+  for (const { at: deliveredAt, grams } of deliveries) {
+    if (deliveredAt > at) {
+      nextDelivery = deliveredAt;
+      break;
+    }
+    const expiresAt = deliveredAt + PRODUCTION_WINDOW_SECONDS;
+    const isExpired = expiresAt <= at;
+    validFrom = Math.max(validFrom, isExpired ? expiresAt : deliveredAt);
+    if (isExpired) continue;
+    inside.push({ expiresAt, grams });
+    totalGrams += BigInt(grams);
+    lastDeliveryAt = deliveredAt;
   }
-  const expiring = inside
-    .slice(0, MAX_EXPIRING)
-    .map((each) => ({ expiresAt: each.at + PRODUCTION_WINDOW_SECONDS, grams: each.grams }));
-  const firstUnlisted = inside[MAX_EXPIRING];
-  const knownUntil = Math.min(
-    nextDelivery,
-    firstUnlisted === undefined ? Number.POSITIVE_INFINITY : firstUnlisted.at + PRODUCTION_WINDOW_SECONDS,
-  );
-  const validUntil = Math.min(knownUntil, expiring[0]?.expiresAt ?? Number.POSITIVE_INFINITY);
+  const knownUntil = Math.min(nextDelivery, inside[MAX_EXPIRING]?.expiresAt ?? Infinity);
+  const validUntil = Math.min(knownUntil, inside[0]?.expiresAt ?? Infinity);
   return {
     entriesCount: inside.length,
     totalGrams: narrow(totalGrams),
-    lastDeliveryAt: inside.at(-1)?.at ?? null,
+    lastDeliveryAt,
     validFrom,
     validUntil: orNull(validUntil),
-    expiring,
+    expiring: inside.slice(0, MAX_EXPIRING),
     knownUntil: orNull(knownUntil),
   };
 }
 
-const orNull = (moment: number): number | null => (moment === Number.POSITIVE_INFINITY ? null : moment);
+const orNull = (moment: number): number | null => (moment === Infinity ? null : moment);
 
-/**
- * Subtracts the deliveries that have left the window at the moment `at` from an earlier summary.
- * @param at epoch seconds, before `knownUntil`
- */
+/** @param at epoch seconds, before `knownUntil` */
 export function subtractExpired(
   summary: ProductionSummary,
   expiring: readonly ExpiringDelivery[],

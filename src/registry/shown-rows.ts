@@ -97,7 +97,7 @@ export const SHOWN_LISTED_MEMBER: ShownProperties<Member> = {
   ...shownFields(MEMBER_FIELDS, ['registrationDate']),
 };
 
-/** Also determines the read-only properties that bodies may have. `EXPORTED` has further export columns. */
+/** Also determines the read-only properties that bodies may have. `EXPORTED` has more columns of exports. */
 export const SHOWN_MEMBER: ShownProperties<Member> = {
   ...SHOWN_LISTED_MEMBER,
   ...otherFields<Member>(MEMBER_FIELDS, [...LISTED_TEXTS, 'registrationDate']),

@@ -11,11 +11,7 @@ export const COMPILED_CODE = fileURLToPath(
   new URL('../../node_modules/.cache/compiled-code', import.meta.url),
 );
 
-/**
- * Makes Node cache all code that it compiles from now on, including TypeScript. If the folder is not
- * writable, each start compiles again. Only the executable calls this; embedding programs make their own
- * choice.
- */
+/** Caches the code that Node compiles from now on. Embedding programs make their own choice. */
 export function cacheCompiledCode(): void {
   enableCompileCache(COMPILED_CODE);
 }

@@ -23,7 +23,6 @@ export interface Setting {
   readonly parse: (text: string) => unknown;
 }
 
-/** All settings. To add a setting, declare it here and read it in `readConfig`. */
 export const SETTINGS = {
   REGISTRY_DB: {
     default: 'data/registry.db',
@@ -113,7 +112,7 @@ export interface SocketAddress {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Returns the location for the option `--db` of a typed command; undefined for the default location. */
+/** Returns the location for `--db` in a typed command; undefined for the default location. */
 export const namedRegistry = ({ storage }: Pick<Config, 'storage'>): string | undefined =>
   storage === SETTINGS.REGISTRY_DB.default ? undefined : storage;
 
@@ -134,10 +133,7 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * @param zoneOf returns the time zone of the registry at a location
- * @throws ConfigError with a line for each invalid setting
- */
+/** @throws ConfigError with a line for each invalid setting */
 export function readConfig(
   texts: SettingTexts,
   zoneOf: (storage: string) => TimeZone | undefined = () => undefined,
@@ -153,19 +149,17 @@ export function readConfig(
   }
   const storage = read('REGISTRY_DB');
   const config = {
-    /** Location of the registry: the path of a database file. */
+    /** Path of the database file. */
     storage,
     host: read('HOST'),
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),
     trustedProxies: read('TRUSTED_PROXIES'),
-    /** Address of `/metrics`; undefined if metrics are off. */
     metrics: read('METRICS'),
     ...toZone(read('TIME_ZONE_OFFSET'), () => zoneOf(storage)),
-    /** Name of the person who runs a command; undefined if not set. */
+    /** Name of the person who runs a command. */
     operator: read('REGISTRY_USER'),
     registryName: read('REGISTRY_NAME'),
-    /** True if accesses to personal data are recorded. */
     accessLedger: read('ACCESS_LEDGER'),
     accessLedgerDays: read('ACCESS_LEDGER_DAYS'),
     logLevel: read('LOG_LEVEL'),
@@ -204,14 +198,12 @@ function parseRegistryName(text: string): string | undefined | FieldError {
   return isSound ? text : new FieldError(`Expected a name of at most ${MAX_NAME_CHARACTERS} characters.`);
 }
 
-const MAX_DAYS = 36_500;
-
 function parseDays(text: string): number | FieldError {
   const days = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
-  return days >= 1 && days <= MAX_DAYS ? days : new FieldError('Expected a number of days from 1 to 36500.');
+  return days >= 1 && days <= 36_500 ? days : new FieldError('Expected a number of days from 1 to 36500.');
 }
 
-/** Parses a host and a port. As in a URL, an IPv6 address has brackets. */
+/** As in a URL, an IPv6 address has brackets. */
 function parseSocketAddress(text: string): SocketAddress | undefined | FieldError {
   if (text === '') return undefined;
   const [, host = '', port = ''] = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})$/.exec(text) ?? [];

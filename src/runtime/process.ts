@@ -17,16 +17,13 @@ export function systemUser(): string {
   }
 }
 
-/** Returns the version of the program, not of the API. The path is correct from `src/` and from `dist/`. */
+/** The path is correct from `src/` and from `dist/`. */
 export function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/**
- * Returns the message for a path to which the system denies access (EACCES). The message names the user,
- * because an installed command runs as the user of the service, and not as the user who types the command.
- */
+/** Names the user, because an installed command runs as the user of the service, not as its caller. */
 export const deniedMessage = (path: string): Message =>
   say('The user {user}, as whom this command runs, may not read {path} (EACCES).', {
     user: systemUser(),
@@ -36,12 +33,8 @@ export const deniedMessage = (path: string): Message =>
 // Memory limits of a service, which Node and the C library accept only at the start of a process
 
 const YOUNG_OBJECTS = '--max-semi-space-size';
-/**
- * MiB of each half of V8's young generation. With Node's default of 16, memory grows a third more under load.
- */
+/** Each half of V8's young generation. With Node's default of 16, memory grows a third more under load. */
 const YOUNG_MIB = 8;
-/** Number of malloc arenas. The default is eight per processor, and each retains memory that was freed. */
-const POOLS = { MALLOC_ARENA_MAX: '2' };
 
 /**
  * Restarts this program in the same process, with memory limits (docs/decisions/0015-how-it-is-started.md).
@@ -53,7 +46,8 @@ export function limitMemory(): void {
   if ([...execArgv, env.NODE_OPTIONS ?? ''].some((options) => options.includes(YOUNG_OBJECTS))) return;
   if (process.send !== undefined || process.platform !== 'linux') return;
   const args = [execPath, ...execArgv, `${YOUNG_OBJECTS}=${YOUNG_MIB}`, ...argv.slice(1)];
-  process.execve?.(execPath, args, { ...POOLS, ...env });
+  // By default, malloc has eight arenas per processor, and each retains memory that was freed.
+  process.execve?.(execPath, args, { MALLOC_ARENA_MAX: '2', ...env });
 }
 
 // New folders and files. Root gives them to the owner of their parent folder. Otherwise a service that runs

@@ -61,8 +61,6 @@ export class Scheduler {
   }
 }
 
-// Time, which tests can replace
-
 export interface Clock {
   /** Returns the wall time in epoch milliseconds, which may step back. */
   now(): number;

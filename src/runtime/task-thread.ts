@@ -1,13 +1,10 @@
-/**
- * Runs work in a thread, if the work takes too long for the event loop. In the thread, a module runs tasks by
- * name, one at a time. Its files stay open between tasks.
- */
+/** Runs tasks that take too long for the event loop in a thread, one at a time. */
 import { getPriority, setPriority } from 'node:os';
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { RegistryError, type UnavailableReason } from '../values/errors.ts';
 
-/** Tasks by name. Inputs and results are copied between the threads. */
+/** Inputs and results are copied between the threads. */
 interface Tasks {
   // biome-ignore lint/suspicious/noExplicitAny: each task has another type of input
   readonly [name: string]: (input: any) => unknown;
@@ -22,10 +19,10 @@ interface TaskRequest {
 interface TaskResponse {
   readonly id: number;
   readonly result?: unknown;
-  /** Error that was thrown. Between threads, an error loses its class and its own properties. */
+  /** Between threads, an error loses its class and its own properties. */
   readonly error?: unknown;
-  /** Properties of a RegistryError; absent for other errors. */
-  readonly refused?: Pick<RegistryError, 'code' | 'retryAfterSeconds' | 'reason'>;
+  /** Properties of a RegistryError; undefined for other errors. */
+  readonly refused?: Pick<RegistryError, 'code' | 'retryAfterSeconds' | 'reason'> | undefined;
 }
 
 interface Waiting {
@@ -36,11 +33,10 @@ interface Waiting {
 interface TaskThreadOptions {
   /** URL of the module that calls `serveTasks`, from `moduleBeside`. */
   readonly module: URL;
-  /** Value copied to the module at its start. */
   readonly setup: unknown;
   /** Maximum number of tasks that wait while a task runs. */
   readonly maxWaiting: number;
-  /** Limits of V8's young and old generation. The thread ends if old objects exceed their limit. */
+  /** Limits of V8's generations. The thread ends if old objects exceed their limit. */
   readonly heap?: { readonly youngMib: number; readonly oldMib: number };
 }
 
@@ -51,9 +47,7 @@ const unavailable = (reason: UnavailableReason, detail: string): RegistryError =
 /** Returns the URL of a file in the folder of the caller. @param url `import.meta.url` of the caller */
 export const moduleBeside = (url: string, name: string): URL => new URL(`./${name}${extname(url)}`, url);
 
-/**
- * Starts the thread for the first task, and again if the thread ends. An idle thread lets the process exit.
- */
+/** Starts the thread for the first task, and again if it ends. An idle thread lets the process exit. */
 export class TaskThread<T extends Tasks> {
   private readonly options: TaskThreadOptions;
   private readonly waiting = new Map<number, Waiting>();
@@ -86,7 +80,6 @@ export class TaskThread<T extends Tasks> {
     });
   }
 
-  /** Number of unfinished tasks, including the running task. */
   get underWay(): number {
     return this.waiting.size;
   }
@@ -130,7 +123,6 @@ export class TaskThread<T extends Tasks> {
 }
 
 /**
- * Runs the tasks of this thread. Called by the module of the thread.
  * @param open receives the `setup` of the thread and may open files; an error ends the thread
  * @param isWaitedFor true for tasks that delay responses; otherwise the thread lowers its priority
  */
@@ -148,7 +140,7 @@ export function serveTasks<Setup>(open: (setup: Setup) => Tasks, isWaitedFor = f
         error instanceof RegistryError
           ? { code: error.code, retryAfterSeconds: error.retryAfterSeconds, reason: error.reason }
           : undefined;
-      port.postMessage({ id, error, ...(refused === undefined ? {} : { refused }) } satisfies TaskResponse);
+      port.postMessage({ id, error, refused } satisfies TaskResponse);
     }
   };
   let served = Promise.resolve();
@@ -157,13 +149,11 @@ export function serveTasks<Setup>(open: (setup: Setup) => Tasks, isWaitedFor = f
   });
 }
 
-/**
- * Added niceness. When all processors are busy, the event loop gets three times as much time as the thread.
- */
+/** When all processors are busy, the event loop gets three times as much time as the thread. */
 const NICER = 5;
 const NICEST = 19;
 
-/** Lowers the priority of this thread, on Linux. On other systems, the entire process would be affected. */
+/** On systems other than Linux, the entire process would be affected. */
 function yieldToOthers(): void {
   if (process.platform !== 'linux') return;
   try {

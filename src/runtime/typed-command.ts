@@ -12,9 +12,6 @@ const PROGRAM =
 export const quoted = (text: string): string =>
   /^[A-Z0-9_./-]+$/i.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/**
- * @param command name and arguments of the command, such as `keys list`
- * @param db location of the registry; undefined for the location in the settings
- */
+/** @param db location of the registry; undefined for the location in the settings */
 export const typedCommand = (command: string, db?: string): string =>
   `${PROGRAM} ${command}${db === undefined ? '' : ` --db ${quoted(db)}`}`;

@@ -1,7 +1,4 @@
-/**
- * Searches members by words of their names, and counts matches up to a limit. For other pages of the same
- * search, counts are cached until the next write. The last page needs no separate count.
- */
+/** Searches members by words of their names, and counts matches up to a limit. */
 
 import { visibleCooperatives } from '../access/api-keys.ts';
 import type { ListedMember, MemberSearch } from '../registry/members.ts';
@@ -19,7 +16,7 @@ import {
   orNothing,
 } from '../registry/stores/name-index.ts';
 import { letOthersWrite } from '../registry/stores/read-model.ts';
-import { LISTED_ROW, type ListedRow, toListedMember } from '../registry/stores/rows.ts';
+import { LISTED_ROW, type ListedRow } from '../registry/stores/rows.ts';
 import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
@@ -36,45 +33,30 @@ const SELECT = `SELECT ${LISTED_ROW}, c.code, c.name`;
 const COOPERATIVE = 'CROSS JOIN cooperatives c ON c.id = m.cooperative_id';
 const HAS_NAME = `EXISTS (${hitsSql('1', 'AND rowid = m.id')})`;
 
-const prepareStatements = (db: Connection) => ({
-  version: db.prepare<[], { data_version: number }>('PRAGMA data_version'),
-  unindexed: db.prepare<[], object>(FIRST_UNINDEXED),
-  selectIds: db.prepareTuples<[{ match: string; limit: number; from: number }], readonly [id: number]>(
-    `${hitsSql('rowid')} ORDER BY rowid LIMIT @limit OFFSET @from`,
-    'up to the limit, in order of id; reading past those that lack another word is why it has a thread',
-  ),
-  count: db.prepare<[{ match: string }], { count: number }>(
-    `SELECT count(*) AS count FROM (${hitsSql('rowid')} ORDER BY rowid LIMIT ${MOST_FOUND})`,
-    'up to the limit, as above',
-  ),
-  selectRows: db.prepareTuples<[string], FoundRow>(
-    `${SELECT} FROM json_each(?) page CROSS JOIN members m ON m.id = page.value ${COOPERATIVE}`,
-    'one page',
-  ),
+const toFound = ([id, json, cooperativeId, registrationDate, code, name]: FoundRow): ListedMember => ({
+  id,
+  json,
+  cooperative: { id: cooperativeId, code, name },
+  registrationDate,
 });
 
-const toFound = (row: FoundRow): ListedMember => {
-  const [id, json, cooperativeId, registrationDate, code, name] = row;
-  return toListedMember([id, json, cooperativeId, registrationDate], { id: cooperativeId, code, name });
-};
-
-/**
- * @returns a function that reads a page of members and their count. It throws RegistryError `unavailable` if
- *   names are missing from the index.
- */
+/** @returns a function that throws RegistryError `unavailable` if names are missing from the index */
 export function openMemberSearch(db: Connection): (search: MemberSearch) => Page<ListedMember> {
   const readNewNames = openNewNames(db);
-  const statements = prepareStatements(db);
-  const { unindexed, selectRows } = statements;
+  const selectUnindexed = db.prepare<[], object>(FIRST_UNINDEXED);
+  const selectRows = db.prepareTuples<[string], FoundRow>(
+    `${SELECT} FROM json_each(?) page CROSS JOIN members m ON m.id = page.value ${COOPERATIVE}`,
+    'one page',
+  );
   const listFew = openFewMembers<FoundRow>(
     db,
     { ...LISTED_MEMBERS, select: SELECT, joins: COOPERATIVE },
     HAS_NAME,
   );
-  const idsOf = openIds(statements);
+  const idsOf = openIds(db);
 
   function read({ filter, request, visible }: MemberSearch): Page<FoundRow> {
-    if (unindexed.get() !== undefined)
+    if (selectUnindexed.get() !== undefined)
       throw new RegistryError('unavailable', 'The names of a large import are being indexed. Try again.', {
         reason: 'names_indexing',
         retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -95,8 +77,17 @@ export function openMemberSearch(db: Connection): (search: MemberSearch) => Page
     });
 }
 
-/** @returns a function that returns the ids of a page in order, and the number of all matches */
-function openIds({ version, selectIds, count }: ReturnType<typeof prepareStatements>) {
+/** For other pages of the same search, the number of all matches is cached until the next write. */
+function openIds(db: Connection) {
+  const version = db.prepare<[], { data_version: number }>('PRAGMA data_version');
+  const selectIds = db.prepareTuples<[{ match: string; limit: number; from: number }], readonly [id: number]>(
+    `${hitsSql('rowid')} ORDER BY rowid LIMIT @limit OFFSET @from`,
+    'up to the limit, in order of id; reading past those that lack another word is why it has a thread',
+  );
+  const count = db.prepare<[{ match: string }], { count: number }>(
+    `SELECT count(*) AS count FROM (${hitsSql('rowid')} ORDER BY rowid LIMIT ${MOST_FOUND})`,
+    'up to the limit, as above',
+  );
   const counts = new Map<string, number>();
   let countedVersion = -1;
 
@@ -122,11 +113,8 @@ function openIds({ version, selectIds, count }: ReturnType<typeof prepareStateme
   };
 }
 
-// Searches for commands and the desk, on a separate connection
-
 /**
  * @param words from `parseSearch`
- * @param most maximum number of ids
  * @returns ids of members whose names match all words as prefixes, with a typo in one word
  */
 export function findSimilar(db: Connection, words: readonly string[], most: number): number[] {
@@ -161,8 +149,6 @@ function openNameSearch(storage: Storage) {
     close: () => db.close(),
   };
 }
-
-// Searches for a service, one at a time
 
 const MOST_WAITING = 32;
 

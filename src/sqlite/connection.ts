@@ -1,17 +1,11 @@
 /** An open SQLite database: statements, transactions and settings. */
 import type Database from 'better-sqlite3';
 
-// Lock timeouts and pragmas
-
 /**
- * Milliseconds for which SQLite may block the thread while another process has the lock. `serving` is 0,
- * because the event loop must not stop: the group commit retries by timer. `opening` lets a start wait for a
- * running import before the start migrates the file.
+ * Milliseconds for which SQLite may block the thread while another process has the lock. A service must not
+ * block its event loop: the group commit retries by timer. `opening` lets a migration wait for an import.
  */
 export const WAIT_MS = { serving: 0, opening: 10_000, command: 10_000 } as const;
-
-/** Milliseconds that a write over HTTP waits for the lock before it is refused (docs/api.md#writing). */
-export const MAX_WRITE_WAIT_MS = 2_000;
 
 export interface ConnectionSettings {
   /** Prevents all writes, and leaves the journal mode of the file unchanged. */
@@ -27,10 +21,7 @@ const CACHE_KIB = 16 * 1024;
 /** Size to which SQLite truncates the log's file when the log starts again from the beginning. */
 const LOG_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/**
- * Returns each pragma, and the value that SQLite must return for it. `busy_timeout` is not included, because
- * it depends on the work. import/staging/import-session.ts has the pragmas of staging files.
- */
+/** Returns the pragmas except `busy_timeout`. For those of staging files, see import-session.ts. */
 export function pragmasOf({
   readOnly = false,
   tempStore = 'MEMORY',
@@ -61,7 +52,6 @@ export class Statement<Params extends unknown[], Row> {
   private readonly compile: () => Database.Statement;
   private compiled: Database.Statement | undefined;
 
-  /** @param compile called on the first run, and again on the next run if it throws */
   constructor(compile: () => Database.Statement) {
     this.compile = compile;
   }
@@ -88,8 +78,8 @@ export class Statement<Params extends unknown[], Row> {
   }
 }
 
-// Transactions of a connection. Writes over HTTP share one transaction (group-commit.ts). The work is
-// synchronous: during an await, another request's write would run inside it, and be undone with it.
+// The work of a transaction is synchronous: during an await, another request's write would run inside the
+// transaction, and be undone with it.
 
 export class Transactions {
   private readonly raw: Database.Database;
@@ -111,8 +101,7 @@ export class Transactions {
   }
 
   /**
-   * Runs the work in a transaction that takes the write lock first. A deferred transaction that reads first
-   * may fail at its first write.
+   * Takes the write lock first, because a deferred transaction that has read may fail at its first write.
    * @throws errors of the work and of COMMIT, after which nothing of the work is stored
    */
   immediate<T>(work: () => T): T {
@@ -202,7 +191,6 @@ type Parameters = readonly unknown[] | { readonly [name: string]: unknown };
 
 export interface PreparedStatement {
   readonly sql: string;
-  /** Reason why the statement reads few rows; undefined if it has no sort, aggregate, OFFSET or scan. */
   readonly bound: string | undefined;
 }
 
@@ -218,7 +206,7 @@ const withFixedPlan = (sql: string): string =>
 export class Connection {
   readonly raw: Database.Database;
   readonly transaction: Transactions;
-  /** List from which a test takes the statements to inspect their plans. */
+  /** For a test, which inspects the plans of the statements. */
   readonly prepared: PreparedStatement[] = [];
   private readonly settings: ConnectionSettings;
 
@@ -292,17 +280,16 @@ export class Connection {
     return this.value(`SELECT count(*) FROM ${rows}`, params);
   }
 
-  /** True if there is at least one row. @param rows SQL after FROM */
+  /** @param rows SQL after FROM */
   has(rows: string): boolean {
     return this.row(`SELECT 1 FROM ${rows} LIMIT 1`) !== undefined;
   }
 
-  /** Sets the milliseconds for which SQLite may block the thread while another process has the lock. */
   setLockTimeout(waitMs: number): void {
     this.raw.pragma(`busy_timeout = ${waitMs}`);
   }
 
-  /** Returns settings whose value in SQLite is not the expected one, as `name: value in SQLite`. */
+  /** Lists the settings that SQLite did not accept, as `name: value in SQLite`. */
   wrongSettings(): string[] {
     return pragmasOf(this.settings)
       .map(({ name, expected }) => ({ name, expected, actual: this.raw.pragma(name, { simple: true }) }))

@@ -1,7 +1,6 @@
 /**
- * Takes and copies snapshots of a registry's databases. A snapshot is an open read transaction, so the copy
- * contains the state after one commit, neither waits for writers nor blocks them, and never has to restart
- * (docs/decisions/0020-backup.md).
+ * Takes and copies snapshots of a registry's databases (docs/decisions/0020-backup.md). A snapshot is an open
+ * read transaction: the copy has the state after one commit, and neither waits for writers nor blocks them.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -21,10 +20,7 @@ export interface Snapshot {
 /** Pages that are copied at once. The event loop runs in between, so that a signal can stop the copy. */
 const PAGES_PER_STEP = 2_048;
 
-/**
- * Takes a snapshot of each database in quick succession.
- * @throws StorageError if there is no registry, or if it belongs to another program or a newer release
- */
+/** @throws StorageError if there is no registry, or if it belongs to another program or a newer release */
 export function takeSnapshots(databaseFile: string): Snapshot[] {
   const files: { readonly file: DatabaseFile; readonly db: Connection }[] = [];
   try {
@@ -66,15 +62,12 @@ export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]
   }
 }
 
-/**
- * Copies a snapshot to a new file without a write-ahead log, and syncs the file to disk.
- * @param onProgress receives the copied fraction, from 0 to 1
- */
+/** Copies a snapshot to a new file without a write-ahead log, and syncs the file. */
 export async function copySnapshot(
   db: Connection,
   path: string,
   signal?: AbortSignal,
-  onProgress?: (part: number) => void,
+  onProgress?: (fraction: number) => void,
 ): Promise<void> {
   const target = resolve(path);
   createPrivateFile(target);

@@ -18,10 +18,7 @@ import {
 /** Status of an erased person's rows, which no list shows. The API never shows this status. */
 export const ERASED_STATUS = 'erased';
 
-/**
- * Number of ids in a block. The query of a page skips rows in one small block only, or, for the rows of some
- * cooperatives, in one large block.
- */
+/** Ids in a block. A page skips rows in one small block, or within cooperatives, in one large block. */
 export const LARGE_BLOCK = 65_536;
 export const SMALL_BLOCK = 512;
 
@@ -96,15 +93,13 @@ export function sizeSql(counts: Totals): string {
 /** Argument for `prepare`: the reason why statements with `activeMembersSql` read few rows. */
 export const FEW_BLOCKS = `one row per ${LARGE_BLOCK} ids of a cooperative`;
 
-/** SQL of the number of active members of a cooperative. @param cooperative SQL of the id */
+/** @param cooperative SQL of the id */
 export const activeMembersSql = (cooperative: string): string => {
   const isCounted = `cooperative_id = ${cooperative} AND status = 'active'`;
   return `((SELECT coalesce(sum(rows), 0) FROM main.${MEMBER_COUNTS.ofCooperatives.table} WHERE ${isCounted})
     + (SELECT count(*) FROM main.members INDEXED BY members_cooperative_status
        WHERE ${isCounted} AND id >= ${nextSql('members')}))`;
 };
-
-// Queries with which `check` compares counts and totals with the rows
 
 /** Query that finds one fault. Only `check` may run such queries, because they scan tables. */
 export interface CountCheck {

@@ -98,7 +98,7 @@ const names = ({ key, sums }: Totals): string => [...Object.keys(key), ...Object
 const upsert = ({ sums }: Totals): string =>
   `ON CONFLICT DO UPDATE SET ${Object.keys(sums).map((sum) => `${sum} = ${sum} + excluded.${sum}`)}`;
 
-/** SELECT of totals computed from rows `r`. @param where SQL condition for the rows */
+/** SELECT of totals computed from rows `r`. */
 export function sumsSql({ rows, key, sums }: Totals, where = 'true'): string {
   const keys = Object.entries(key).map(([name, sql]) => `${sql('r')} AS ${name}`);
   const added = Object.entries(sums).map(([name, sql]) => `sum(${sql('r')}) AS ${name}`);

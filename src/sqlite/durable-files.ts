@@ -1,6 +1,6 @@
 /** Writes, copies, hashes and syncs files that must survive a power cut. */
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { openPrivateFile } from '../runtime/process.ts';
 import { SPOOL_INFIX } from './registry-files.ts';
@@ -17,7 +17,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Creates an empty file that only its owner can read. @throws the system's error if the file exists */
+/** @throws the system's error if the file exists */
 export function createPrivateFile(path: string): void {
   closeSync(openPrivateFile(path));
 }
@@ -36,15 +36,11 @@ export function writePrivateFile(path: string, text: string): void {
 
 export interface FileHash {
   readonly bytes: number;
-  /** Hash in hexadecimal. */
+  /** Hexadecimal. */
   readonly sha256: string;
 }
 
-/**
- * Reads and hashes a file.
- * @param onChunk receives each chunk, which is valid only during the call
- * @param signal aborts before the next chunk
- */
+/** @param onChunk receives each chunk, which is valid only during the call */
 export async function hashFile(
   path: string,
   onChunk: (chunk: Uint8Array) => void = () => undefined,
@@ -72,11 +68,8 @@ export async function hashFile(
 /** Copies a file, syncs the copy, and lets only its owner read it. @returns the hash of the copied bytes */
 export async function copyPrivately(source: string, target: string, signal?: AbortSignal): Promise<FileHash> {
   const handle = openPrivateFile(target);
-  const write = (chunk: Uint8Array) => {
-    for (let written = 0; written < chunk.length; ) written += writeSync(handle, chunk, written);
-  };
   try {
-    const hash = await hashFile(source, write, signal);
+    const hash = await hashFile(source, (chunk) => writeFileSync(handle, chunk), signal);
     fsyncSync(handle);
     return hash;
   } finally {

@@ -3,7 +3,6 @@ import type { Awaitable, FieldMessages, Page, PageRequest } from '../values/erro
 import type { ResponseToSave } from './idempotent-writes.ts';
 
 /**
- * Store of rows of one kind, read and written one at a time.
  * @typeParam Listed row in a list, perhaps with fewer properties than `Row`
  * @typeParam Beside the other rows on which an update depends, such as the loan of a payment
  * @typeParam New the arguments of `create` that precede `nowSeconds`
@@ -23,8 +22,6 @@ export interface EntityStore<
   conflicts(values: Partial<Values>, exceptId?: number): FieldMessages;
   /**
    * Adds a row, records the creation in the history, and writes one event.
-   * @param row the values, the time in epoch seconds, the actor, and a response to save in the same
-   *   transaction
    * @throws RegistryError `repeated` if a response is already saved under the same key, `invalid` for a
    *   conflict, `unavailable` if the database is busy or the disk nearly full
    */

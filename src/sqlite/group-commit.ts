@@ -1,21 +1,20 @@
 /** Group commit: the writes of an event-loop iteration share one transaction, and so one sync to disk. */
 import type { Scheduler } from '../runtime/scheduler.ts';
 import { RegistryError, type UnavailableReason } from '../values/errors.ts';
-import { type Connection, MAX_WRITE_WAIT_MS } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { isBusy, isConstraint, isDiskFull } from './sqlite-errors.ts';
 
+/** Time for which a write waits for the lock before it is refused (docs/api.md#writing). */
+const MAX_WAIT_MS = 2_000;
 const RETRY_MS = 10;
-/** Maximum number of waiting writes. Further writes are refused. */
 const MAX_PENDING = 5_000;
 
 interface GroupCommitOptions {
   readonly monotonicMs: () => number;
   readonly scheduler: Scheduler;
-  /** True if the disk has room for a write. Called before each transaction. May throw. */
+  /** Called before each transaction. May throw if the disk cannot be examined. */
   readonly hasRoom: () => boolean;
-  /** True if the file is still at the path where it was opened. Called before each transaction. */
   readonly isInPlace?: () => boolean;
-  /** Ends the read snapshot of the same connection. Called before each transaction. */
   readonly endReads?: () => void;
   readonly measure?: CommitMeasure | undefined;
   /** Called after each COMMIT, when the promises of its writes are settled. Must not throw. */
@@ -31,7 +30,7 @@ interface Job {
   readonly deadlineMs: number;
 }
 
-/** Settles the promise of a job, after its transaction is on disk. */
+/** Settles the promise of a job. Called when its transaction is on disk. */
 type Settle = () => void;
 
 const unavailable =
@@ -56,7 +55,6 @@ const failed = unavailable(
   'Writing to the registry has failed. It takes no writes any more.',
 );
 
-/** Failure because the file is no longer at the path where it was opened. */
 export class MovedError extends Error {}
 
 export class GroupCommit {
@@ -72,10 +70,7 @@ export class GroupCommit {
     this.options = options;
   }
 
-  /**
-   * Checks that the file has not been moved.
-   * @returns true if writes are accepted: the file is in place, and no COMMIT has failed
-   */
+  /** @returns true if writes are accepted: the file is in place, and no COMMIT has failed */
   lookAtFile(): boolean {
     if (this.failure === undefined && this.options.isInPlace?.() === false)
       this.fail([], new MovedError('The file was moved or replaced.'));
@@ -92,7 +87,7 @@ export class GroupCommit {
     if (this.failure !== undefined) return Promise.reject(failed(this.failure.error));
     if (this.pending.length >= MAX_PENDING) return Promise.reject(tooMany());
     return new Promise<T>((resolve, reject) => {
-      const deadlineMs = this.options.monotonicMs() + MAX_WRITE_WAIT_MS;
+      const deadlineMs = this.options.monotonicMs() + MAX_WAIT_MS;
       this.pending.push({ work, resolve: resolve as Job['resolve'], reject, deadlineMs });
       if (this.timer !== undefined || this.isScheduled) return;
       this.isScheduled = true;
@@ -108,7 +103,7 @@ export class GroupCommit {
     clearTimeout(this.timer);
   }
 
-  /** Runs the queued writes. Never throws, because an error would end the process before promises settle. */
+  /** Never throws, because an error would end the process before promises settle. */
   private readonly flush = (): void => {
     this.isScheduled = false;
     this.timer = undefined;
@@ -133,9 +128,9 @@ export class GroupCommit {
   }
 
   /**
-   * Runs the jobs in one transaction. The first attempt has no savepoints, because a savepoint costs a tenth
-   * of a write, and nearly all jobs succeed. If a job fails, all jobs are undone, and run again with a
-   * savepoint for each job.
+   * Runs the jobs in one transaction, at first without savepoints, because a savepoint costs a tenth of a
+   * write, and nearly all jobs succeed. If a job fails, all jobs are undone, and run again with a savepoint
+   * for each.
    */
   private commit(jobs: Job[]): void {
     const progress: { stage: 'begin' | 'work' | 'commit' } = { stage: 'begin' };
@@ -230,14 +225,14 @@ export class ReadSnapshot {
     this.versionStatement = db.prepare<[], { data_version: number }>('PRAGMA data_version');
   }
 
-  /** Registers a function that invalidates cached rows after a commit of another connection. */
+  /** @param invalidate drops cached rows after a commit of another connection */
   onOutsideCommit(invalidate: () => void): void {
     this.invalidators.push(invalidate);
   }
 
   /**
-   * Runs reads. The first read of an iteration takes a snapshot for all reads of the iteration, unless a
-   * write is running. The snapshot contains every commit made before the first read.
+   * The first read of an iteration takes a snapshot for all its reads, unless a write is running. The
+   * snapshot contains every commit made before the first read.
    */
   read<T>(work: () => T): T {
     if (!this.isOpen && !this.db.raw.inTransaction) this.begin();
@@ -254,7 +249,7 @@ export class ReadSnapshot {
     for (const invalidate of this.invalidators) invalidate();
   }
 
-  /** Ends the snapshot. Called at the end of the iteration, and before a write. */
+  /** Called at the end of the iteration, and before a write. */
   end(): void {
     if (!this.isOpen) return;
     this.isOpen = false;

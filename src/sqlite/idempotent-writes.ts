@@ -1,13 +1,9 @@
-/**
- * Stores the responses to POST requests with an Idempotency-Key. The transaction that creates the row also
- * stores the response (docs/api.md#repeating-a-request). An erasure finds the responses about the person.
- */
+/** Saves the responses to POST requests with an Idempotency-Key (docs/api.md#repeating-a-request). */
 
 import { RegistryError } from '../values/errors.ts';
 import type { Connection } from './connection.ts';
 import type { GroupCommit, ReadSnapshot } from './group-commit.ts';
 
-/** Seconds for which a response is saved. */
 export const SAVED_SECONDS = 86_400;
 
 export interface StoredResponse {
@@ -19,7 +15,6 @@ export interface StoredResponse {
 }
 
 export interface SavedResponse extends StoredResponse {
-  /** Hash of the request that was answered. */
   readonly requestHash: string;
 }
 
@@ -29,7 +24,7 @@ export interface ResponseToSave<Created> {
   readonly keyId: number;
   readonly idempotencyKey: string;
   readonly requestHash: string;
-  /** Composes the response to the created row, inside the transaction. */
+  /** Called inside the transaction. */
   compose(created: Created): StoredResponse;
 }
 
@@ -65,11 +60,9 @@ export function openIdempotentWrites(
     if (until !== purgedUntil && purge.run(until).changes === 0) purgedUntil = until;
   }
 
-  /** Finds the response saved under a key within the last 24 hours. */
   const find = (keyId: number, idempotencyKey: string, nowSeconds: number): SavedResponse | undefined =>
     snapshot.read(() => select.get(keyId, idempotencyKey, nowSeconds - SAVED_SECONDS));
 
-  /** Queues the work of an `update`, and removes a few expired responses. */
   const update = <T>(nowSeconds: number, work: () => T): Promise<T> =>
     commits.write(() => {
       removeExpired(nowSeconds - SAVED_SECONDS);
@@ -80,8 +73,8 @@ export function openIdempotentWrites(
     find,
     update,
     /**
-     * Queues the work of a `create`. With `keep`, the work runs only if the idempotency key is unused, and
-     * the same transaction saves the response.
+     * With `keep`, the work runs only if the idempotency key is unused, and the same transaction saves the
+     * response.
      * @throws (as rejection) RegistryError `repeated` for a used key, and errors of the work and the commit
      */
     create: <T>(keep: ResponseToSave<T> | undefined, nowSeconds: number, work: () => T): Promise<T> =>

@@ -1,7 +1,4 @@
-/**
- * Reads pages of lists in order of id, with the exact count of all rows. A list contains the rows of a
- * counted table (./counts.ts), or a few rows that a filter finds.
- */
+/** Reads pages of lists in order of id, with the exact count of all rows. */
 
 import { typedCommand } from '../runtime/typed-command.ts';
 import { offsetOf, type Page, type PageRequest } from '../values/errors.ts';
@@ -14,9 +11,11 @@ import { currentSql } from './declared-totals.ts';
 // blocks, then the counts of the small blocks in one large block, and then skips rows in one small block.
 // Within a cooperative, the search adds up large blocks only, and skips rows in a covering index.
 
+/** Ids of the cooperatives whose rows a list contains; undefined for all cooperatives. */
+export type CooperativeIds = readonly number[] | undefined;
+
 interface CountFilter {
-  /** Ids of cooperatives; undefined for all. */
-  readonly cooperatives?: readonly number[] | undefined;
+  readonly cooperatives?: CooperativeIds;
   /** Status; undefined for any. */
   readonly value?: string | undefined;
 }
@@ -24,7 +23,6 @@ interface CountFilter {
 /** Position of the n-th row of a list: `skip` rows after the first row with an id of at least `firstId`. */
 interface SeekPosition {
   readonly firstId: number;
-  /** Less than SMALL_BLOCK; within a cooperative, less than LARGE_BLOCK. */
   readonly skip: number;
 }
 
@@ -103,10 +101,7 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
       return cooperatives.reduce((total, id) => total + countInCooperative({ cooperativeId: id, value }), 0);
     },
 
-    /**
-     * Finds the row after `offset` rows, in all cooperatives.
-     * @param offset less than the count
-     */
+    /** @param offset less than the count, as in the functions below */
     seek(value: string | null, offset: number): SeekPosition {
       // Page 1 is the most frequent request and needs no counts.
       if (offset === 0) return FIRST;
@@ -114,7 +109,6 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
       return seekInside(value, locate(table, blocks, offset));
     },
 
-    /** Finds the row of a cooperative after `offset` rows of the cooperative. */
     seekInCooperative(cooperativeId: number, value: string | null, offset: number): SeekPosition {
       if (offset === 0) return FIRST;
       const located = locate(table, listCooperative({ cooperativeId, value }), offset);
@@ -125,11 +119,7 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
       return ofAll === count ? seekInside(value, located) : { firstId: block * LARGE_BLOCK, skip };
     },
 
-    /**
-     * Finds a page of the rows of several cooperatives.
-     * @param offset less than the total count of the cooperatives
-     * @returns the position of the page, and the first id after the blocks that contain the page
-     */
+    /** @returns the position of the page, and the first id after the blocks that contain the page */
     seekInCooperatives(cooperatives: readonly number[], value: string | null, offset: number, limit: number) {
       const sums: Record<string, number> = {};
       for (const cooperativeId of cooperatives)
@@ -149,20 +139,15 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
   };
 }
 
-/** Ids of the cooperatives whose rows a list contains; undefined for all cooperatives. */
-export type CooperativeIds = readonly number[] | undefined;
-
-/** Converts ids of cooperatives or rows to a parameter of SQL: a JSON array, or null for all. */
+/** Returns a JSON array, or null for all. */
 export const toIdsParameter = (ids: readonly number[] | undefined): string | null =>
   ids === undefined ? null : JSON.stringify(ids);
 
-/** SQL condition for rows in any of `@cooperatives`. */
 export const isInCooperativesSql = (column: string): string =>
   `(@cooperatives IS NULL OR ${column} IN (SELECT value FROM json_each(@cooperatives)))`;
 
 export interface ListRows {
   readonly table: string;
-  /** Alias of the table in `select` and `joins`. */
   readonly alias: string;
   /** `SELECT` and its columns. */
   readonly select: string;
@@ -184,7 +169,6 @@ const ONE_PAGE = 'one page and less than one small block of rows before it';
 const ONE_COOPERATIVE = 'one page and less than one large block of entries of the covering index before it';
 const SOME_COOPERATIVES = 'one page, and less than two large blocks of entries of the covering index';
 
-/** Returns functions that prepare the query of a page. The query reads only `@skip` rows before the page. */
 function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }: ListRows) {
   const prepare = <Params extends unknown[]>(sql: string, bound: string) =>
     (asTuples ? db.prepareTuples(sql, bound) : db.prepare(sql, bound)) as Statement<Params, Row>;
@@ -240,7 +224,7 @@ export function openCountedList<Row>(
     ONE_COOPERATIVE,
   );
 
-  // The parameters `cooperatives` and `values` are JSON arrays.
+  // `cooperatives` and `values` are JSON arrays.
   const ofCooperatives = rows.withIds<WindowFrom & { untilId: number; cooperatives: string; values: string }>(
     `SELECT t.id AS id FROM json_each(@cooperatives) g CROSS JOIN json_each(@values) v
        CROSS JOIN ${table} t INDEXED BY ${index}
@@ -277,11 +261,7 @@ export function openCountedList<Row>(
   };
 }
 
-/**
- * Opens a list of few rows. Each page counts the rows.
- * @param ids SELECT of each `id`, without an order
- * @param bound reason why there are few rows
- */
+/** Opens a list of few rows, which each page counts. @param ids SELECT of each `id`, without an order */
 export function openFewRows<Row, Filter extends object>(
   db: Connection,
   list: ListRows,

@@ -7,8 +7,6 @@ import { createFolder, openPrivateFile } from '../runtime/process.ts';
 import { Connection, type ConnectionSettings, pragmasOf, WAIT_MS } from './connection.ts';
 import { isBusy, StorageError, toStorageError, unusable } from './sqlite-errors.ts';
 
-// Migration to the newest schema. The missing migrations run in order, in one transaction.
-
 export interface Schema {
   /** Number in the header of the SQLite file, by which this program recognises its files. */
   readonly applicationId: number;
@@ -20,10 +18,7 @@ export interface Schema {
 const readNumber = (db: Connection, pragma: string): number =>
   db.raw.pragma(pragma, { simple: true }) as number;
 
-/**
- * Migrates a database to the newest schema.
- * @throws StorageError for a file of another program or a newer release
- */
+/** Runs the missing migrations. @throws StorageError for a file of another program or a newer release */
 export function migrate(db: Connection, schema: Schema): void {
   if (readNumber(db, 'user_version') === schema.migrations.length) {
     assertOurs(db, schema);
@@ -52,10 +47,7 @@ function assertNewest(db: Connection, schema: Schema): void {
   );
 }
 
-/**
- * Returns the schema version of a file, or 0 for a file without tables.
- * @throws StorageError for a file of another program or a newer release
- */
+/** @returns 0 for a file without tables @throws StorageError, like `migrate` */
 export function readVersion(db: Connection, schema: Schema): number {
   assertOurs(db, schema);
   const version = readNumber(db, 'user_version');
@@ -117,10 +109,7 @@ export function openDatabase(file: string, options: OpenOptions): Connection {
   }
 }
 
-/**
- * True if a file exists and has tables. A power cut can leave a newly created database empty.
- * @returns true also for an unreadable file, so that opening the file reports the error
- */
+/** True also for an unreadable file, so that opening the file reports the error. */
 export function hasTables(file: string): boolean {
   if (!existsSync(file)) return false;
   try {
@@ -140,10 +129,7 @@ export function withDatabase<T>(file: string, options: OpenOptions, work: (db: C
   }
 }
 
-/**
- * Opens an empty, unnamed database that only its owner can read. SQLite deletes the database when it is
- * closed. A dry run of an import uses this database if there is no registry.
- */
+/** Opens an unnamed database, which no other process can open and which SQLite deletes when it is closed. */
 export function openTemporary(schema: Schema, settings: ConnectionSettings): Connection {
   const raw = new Database('');
   const pragmas = pragmasOf(settings).filter(({ name }) => name !== 'journal_mode');

@@ -1,29 +1,27 @@
-/**
- * Time zone (docs/operating.md#time-zone) and identity of a registry. The zone is stored with the totals,
- * because their months depend on the zone. `renewTotals` stores the first zone, and each change of the zone.
- */
+/** Time zone, which is stored with the totals (docs/operating.md#time-zone), and identity of a registry. */
 
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { typedCommand } from '../runtime/typed-command.ts';
-import { parseTimeZone, type TimeZone } from '../values/date-time.ts';
+import { KIGALI, parseTimeZone, type TimeZone } from '../values/date-time.ts';
 import type { Connection } from './connection.ts';
 import { RULES_VERSION, TOTALS_VERSION } from './declared-totals.ts';
 import { withDatabase } from './open-database.ts';
 import { StorageError } from './sqlite-errors.ts';
 
-/** @returns the suffix of the zone; undefined before the first write to the registry */
-const readTimeZone = (db: Connection): string | undefined =>
-  db.value<string>(TOTALS_VERSION).slice(RULES_VERSION.length) || undefined;
+/** @returns undefined before the first `renewTotals` */
+function readTimeZone(db: Connection): TimeZone | undefined {
+  const suffix = db.value<string>(TOTALS_VERSION).slice(RULES_VERSION.length);
+  return suffix === '' ? undefined : (parseTimeZone(suffix) as TimeZone);
+}
 
-/**
- * @returns undefined if the zone is unknown, because the file is missing, empty, damaged or of another
- *   release
- */
+/** @param configured zone of the settings; undefined for the zone that the registry has stored */
+export const zoneIn = (db: Connection, configured: TimeZone | undefined): TimeZone =>
+  configured ?? readTimeZone(db) ?? KIGALI;
+
+/** @returns undefined for a file that is missing, empty, damaged or of another release */
 export function timeZoneOf(file: string): TimeZone | undefined {
   try {
-    const suffix = withDatabase(file, { readOnly: true, waitMs: 0 }, readTimeZone);
-    return suffix === undefined ? undefined : (parseTimeZone(suffix) as TimeZone);
+    return withDatabase(file, { readOnly: true, waitMs: 0 }, readTimeZone);
   } catch {
     return undefined;
   }
@@ -53,7 +51,6 @@ const DIGITS = 32;
 
 /** @returns undefined if there is no readable registry */
 export function readRegistryId(databaseFile: string): string | undefined {
-  if (!existsSync(databaseFile)) return undefined;
   try {
     return withDatabase(databaseFile, { readOnly: true, waitMs: 0 }, (db) => {
       // 256 random bits that were created with the registry.

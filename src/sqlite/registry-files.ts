@@ -1,7 +1,4 @@
-/**
- * Paths of all files of a registry, derived from the path of its database. docs/operating.md#files lists the
- * files for operators.
- */
+/** Paths of all files of a registry (docs/operating.md#files), derived from the path of its database. */
 import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Schema } from './open-database.ts';
@@ -35,7 +32,7 @@ export interface DatabaseFile {
   /** Name of the file in a backup. */
   readonly name: string;
   readonly schema: Schema;
-  /** True if a registry is complete without this database. */
+  /** True for a database that is created with the first key, erasure or endpoint. */
   readonly isOptional?: true;
   /** True if a restore adds the backup's contents to this database, instead of replacing it. */
   readonly outlivesRestores?: true;
@@ -48,9 +45,7 @@ export interface DatabaseFile {
  */
 export const DATABASE_FILES: readonly DatabaseFile[] = [
   { name: 'registry.db', schema: REGISTRY_SCHEMA, pathAt: (file) => file },
-  // Created with the first key.
   { name: 'registry.keys.db', schema: KEYS_SCHEMA, isOptional: true, pathAt: keysFileOf },
-  // Created with the first erasure.
   {
     name: 'registry.erasures.db',
     schema: ERASURES_SCHEMA,
@@ -58,20 +53,21 @@ export const DATABASE_FILES: readonly DatabaseFile[] = [
     outlivesRestores: true,
     pathAt: erasuresFileOf,
   },
-  // Created with the first endpoint.
   { name: 'registry.webhooks.db', schema: WEBHOOKS_SCHEMA, isOptional: true, pathAt: webhooksFileOf },
 ];
+
+/** @param name name of the file in a backup */
+export const findDatabase = (name: string): DatabaseFile | undefined =>
+  DATABASE_FILES.find((file) => file.name === name);
 
 /** Part of a staging file's name after the name of its database. */
 export const STAGING_INFIX = '.importing-';
 /** Part of an export file's name. The file is unlinked as soon as it has been opened. */
 export const SPOOL_INFIX = '.exporting-';
-/** Part of the name of a folder of replaced files, before the time of the restore. */
 const REPLACED_INFIX = '.replaced-';
-/** Suffixes of SQLite's own files for a database. */
+/** Suffixes of SQLite's own files for a database, which may not exist. */
 export const SIDE_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
 
-/** Returns the folder of a running restore. */
 export const restoringFolderOf = (databaseFile: string): string => `${databaseFile}.restoring`;
 
 /** Returns an unused name for the folder of the files that a restore replaces. */
@@ -105,7 +101,6 @@ export function ownsFile(databaseFile: string, path: string): boolean {
   return pathsOf(path).some((file) => names.has(file) || starts.some((start) => file.startsWith(start)));
 }
 
-/** Returns the paths of a database and of SQLite's own files for it, which may not exist. */
 export const withSideFiles = (file: string): string[] => [
   file,
   ...SIDE_SUFFIXES.map((suffix) => file + suffix),
@@ -120,10 +115,7 @@ function pathsOf(path: string): string[] {
 
 const realPathOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
 
-/**
- * Returns the bytes of a file, or 0 for a missing file.
- * @throws StorageError if the system denies access to the file
- */
+/** @returns 0 for a missing file @throws StorageError if the system denies access to the file */
 export function sizeOf(path: string): number {
   try {
     return statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -9,7 +9,6 @@ import { RegistryError } from '../values/errors.ts';
  */
 type StorageErrorKind = 'unusable' | 'failed';
 
-/** Error with a message for operators, about a file, the disk or the location of a registry. */
 export class StorageError extends Error {
   readonly kind: StorageErrorKind;
 
@@ -36,10 +35,8 @@ export const isDiskFull = (error: unknown): boolean =>
 /** True if the system refused a write because of a quota, a limit or a broken disk, but not for ENOSPC. */
 export const isFailedWrite = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_IOERR_WRITE');
 
-/** True if SQLite finds that the contents of a database are corrupt. */
 export const isDamaged = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CORRUPT');
 
-/** True if values violate a constraint of the schema. */
 export const isConstraint = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CONSTRAINT');
 
 /** @returns undefined for an error that neither the file nor the disk has caused */
@@ -56,18 +53,14 @@ export function toStorageError(error: unknown): StorageError | undefined {
     : undefined;
 }
 
-/** Like `toStorageError`, but throws the error itself if neither the file nor the disk has caused it. */
+/** Like `toStorageError`, but throws an error that neither the file nor the disk has caused. */
 export function faultOf(error: unknown): StorageError {
   const fault = toStorageError(error);
   if (fault === undefined) throw error;
   return fault;
 }
 
-/**
- * Converts an error that has stopped a command's transaction.
- * @param nothing sentence about the missing work, such as `Nothing was undone`
- * @returns an error for operators if the disk or another writer is the cause, otherwise the error itself
- */
+/** @param nothing sentence about the missing work, such as `Nothing was undone` */
 export function toUnavailable(error: unknown, nothing: string): unknown {
   const unavailable = (message: string) => new RegistryError('unavailable', message, { cause: error });
   if (isBusy(error)) return unavailable(`Another process is writing to the registry. ${nothing}; try again.`);

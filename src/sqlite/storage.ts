@@ -1,16 +1,13 @@
-/**
- * Location of a registry, with the clock, scheduler and time zone for everything that is opened there.
- * Functions of other rooms take a storage and open the files that they need.
- */
+/** Location of a registry, with the clock, scheduler and time zone for everything that is opened there. */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import type { Scheduler } from '../runtime/scheduler.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
-import { KIGALI, type TimeZone } from '../values/date-time.ts';
+import type { TimeZone } from '../values/date-time.ts';
 import { type Connection, WAIT_MS } from './connection.ts';
 import type { CommitMeasure } from './group-commit.ts';
 import { withDatabase } from './open-database.ts';
-import { assertTimeZone, timeZoneOf } from './registry-facts.ts';
+import { assertTimeZone } from './registry-facts.ts';
 import {
   DATABASE_FILES,
   exists,
@@ -69,17 +66,11 @@ interface StorageDependencies {
   readonly measureCommit?: CommitMeasure | undefined;
 }
 
-/**
- * Intended use of files.
- * - `serve`: a service; its event loop must not stop while another process has the lock
- * - `command`: a command, which may wait for the lock
- * - `issue`: a command that creates missing files
- * - `manage`: a command that needs existing files
- */
+/** Only `serve` must not wait for a lock. `issue` creates missing files; `manage` needs existing files. */
 export type StorageUse = 'serve' | 'command' | 'issue' | 'manage';
 
 export class Storage {
-  /** Path of the database. */
+  /** Path of the database file. */
   readonly location: string;
   readonly scheduler: Scheduler;
   readonly measureCommit: CommitMeasure | undefined;
@@ -93,10 +84,6 @@ export class Storage {
     this.monotonicMs = () => clock.monotonicMs();
     this.configuredZone = zone;
     this.measureCommit = measureCommit;
-  }
-
-  get zone(): TimeZone {
-    return this.configuredZone ?? timeZoneOf(this.location) ?? KIGALI;
   }
 
   /** @throws StorageError during a restore, or if other files of a registry exist without their database */
@@ -133,7 +120,7 @@ export interface SequencePosition {
   readonly lastSequence: number;
 }
 
-/** @returns undefined before the first write */
+/** @returns undefined for a registry that has lost its epoch, which `check` reports */
 export const readSequence = (db: Connection): SequencePosition | undefined =>
   db.row<SequencePosition>(
     `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence FROM feed WHERE id = 1`,

@@ -1,7 +1,7 @@
 /** The write-ahead log of a database: its size limit, its checkpoints and its removal. */
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import type { Connection } from './connection.ts';
+import { type Connection, WAIT_MS } from './connection.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 /** Copies the log into the file as far as readers and writers allow, without waiting for them. */
@@ -18,11 +18,8 @@ export function restartLog({ raw }: Connection): void {
   raw.pragma('wal_checkpoint(RESTART)');
 }
 
-/**
- * Empties the log of the main file as far as readers allow, without delaying writers.
- * @param waitMs lock timeout to set afterwards
- */
-export function emptyLog(db: Connection, waitMs: number): void {
+/** Empties the log of the main file as far as readers allow, without delaying writers. */
+export function emptyLog(db: Connection): void {
   // The first checkpoint copies without a lock. The second checkpoint only truncates the file of the log, or
   // gives up at once if the lock is taken.
   copyLog(db);
@@ -30,14 +27,11 @@ export function emptyLog(db: Connection, waitMs: number): void {
   try {
     db.raw.pragma('main.wal_checkpoint(TRUNCATE)');
   } finally {
-    db.setLockTimeout(waitMs);
+    db.setLockTimeout(WAIT_MS.command);
   }
 }
 
-/**
- * Empties the log of the main file. Waits for readers and writers up to the lock timeout.
- * @returns false if the log is not empty, because a reader or a writer still needs it
- */
+/** Waits up to the lock timeout. @returns false if a reader or a writer still needs the log */
 export function truncateLog({ raw }: Connection): boolean {
   const log = `${raw.name}-wal`;
   raw.pragma('main.wal_checkpoint(TRUNCATE)');

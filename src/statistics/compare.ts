@@ -14,8 +14,6 @@ import { parseNamedCode } from '../values/text.ts';
 import { countryFigures } from './statistics-plots.ts';
 import { openStatisticsOf, type Statistics, type StatisticsStore } from './statistics-store.ts';
 
-// Groups to compare: cooperatives that the user chose, or all cooperatives by district or province
-
 type GroupedBy = 'district' | 'province';
 
 /** A cooperative, or all cooperatives of a district or province. */
@@ -29,7 +27,7 @@ interface ComparedGroup {
 
 type Figures = ReturnType<typeof figuresOf>;
 
-/** Groups all cooperatives. Sorts the groups by name; null is last. */
+/** Groups all cooperatives, sorted by name; null is last. */
 export function compareAll(
   statistics: StatisticsStore,
   by: GroupedBy,
@@ -47,10 +45,7 @@ export function compareAll(
   });
 }
 
-/**
- * @param today `YYYY-MM-DD`. For its year and for the year before, deliveries are summed from January to its
- * month.
- */
+/** @param today `YYYY-MM-DD`; deliveries of its year and the year before are summed up to its month */
 function figuresOf(cooperatives: number, { members, production, loans, savings }: Statistics, today: string) {
   const [year, month] = [Number(today.slice(0, 4)), today.slice(5, 7)];
   const joinedIn = (joining: number) => BigInt(members.byJoiningYear[joining] ?? 0);
@@ -72,8 +67,7 @@ function figuresOf(cooperatives: number, { members, production, loans, savings }
 
 const PATH = '/compare';
 const COUNTRY_PATH = '/statistics';
-/** Maximum number of cooperatives to compare. */
-const MOST = 12;
+const MOST_COMPARED = 12;
 const MOST_PROPOSED = 1_000;
 const GROUPS: { readonly [by in GroupedBy]: Message } = {
   district: say('By district'),
@@ -189,20 +183,20 @@ const codesOf = ({ query }: Visit): string[] =>
   (query.get('of') ?? '')
     .split('.')
     .filter((each) => each !== '')
-    .slice(0, MOST);
+    .slice(0, MOST_COMPARED);
 
-/** Returns the codes of the cooperatives with the text in their names; undefined unless 1 to `MOST` match. */
+/** @returns undefined unless 1 to `MOST_COMPARED` names contain the text */
 function codesByName(statistics: StatisticsStore, text: string): readonly string[] | undefined {
   const matches = statistics
     .listCooperatives()
     .filter(({ name }) => text !== '' && name.toLowerCase().includes(text.toLowerCase()));
-  return matches.length === 0 || matches.length > MOST ? undefined : matches.map(({ code }) => code);
+  return matches.length === 0 || matches.length > MOST_COMPARED ? undefined : matches.map(({ code }) => code);
 }
 
-const addressOf = (codes: readonly string[]): string => `${PATH}?of=${codes.slice(0, MOST).join('.')}`;
+const addressOf = (codes: readonly string[]): string =>
+  `${PATH}?of=${codes.slice(0, MOST_COMPARED).join('.')}`;
 const pathOf = (codes: readonly string[]): string => (codes.length === 0 ? COUNTRY_PATH : addressOf(codes));
 
-/** Renders the compared cooperatives with links to remove them, and a form to add more. */
 function choosing(visit: Visit, statistics: StatisticsStore, groups: readonly ComparedGroup[]): Html {
   const codes = codesOf(visit);
   const proposed = statistics.listCooperatives().filter(({ code }) => !codes.includes(code));
@@ -228,9 +222,7 @@ function choosing(visit: Visit, statistics: StatisticsStore, groups: readonly Co
   })}`;
 }
 
-/**
- * Returns the groups in the address, without unknown cooperatives; undefined if the address has no groups.
- */
+/** Leaves out unknown cooperatives. @returns undefined if the address has no groups */
 function groupsOf(visit: Visit, statistics: StatisticsStore): ComparedGroup[] | undefined {
   const { now, query } = visit;
   const { zone } = visit.desk.config;

@@ -15,11 +15,6 @@ import {
   UNKNOWN_GENDER,
 } from './statistics-store.ts';
 
-/**
- * Number of products with a separate colour if there are too many products. The rest share the last colour.
- */
-const SHOWN_PRODUCTS = MOST_PARTS - 1;
-
 export const FIGURES: CooperativeFigures = {
   link: ({ say }, code) => html`<a href="/compare?of=${code}">${say('Compare')}</a>`,
   show(visit, cooperativeId) {
@@ -38,7 +33,7 @@ ${produced(visit, sums)}
 <div class="beside">${lent(visit, sums)}${saved(visit, sums)}</div>
 <div class="beside">${counted(visit, sums)}</div>`;
 
-/** Plots the members of every status by year of joining. Years without members are shown too. */
+/** Years without members are shown too. */
 function joined(visit: Visit, byYear: Counts): Html | false {
   const { say, write } = visit;
   const years = Object.keys(byYear).map(Number);
@@ -86,7 +81,8 @@ function produced(visit: Visit, { production, asOf }: Statistics): Html | false 
   for (const { product, grams } of production)
     byProduct.set(product, (byProduct.get(product) ?? 0n) + BigInt(grams));
   const products = [...byProduct].sort(([, one], [, other]) => (one < other ? 1 : -1)).map(([name]) => name);
-  const shownProducts = products.length > MOST_PARTS ? products.slice(0, SHOWN_PRODUCTS) : products;
+  // If there are too many products, the last ones share a colour.
+  const shownProducts = products.length > MOST_PARTS ? products.slice(0, MOST_PARTS - 1) : products;
   const parts = [
     ...shownProducts.map((product) => product ?? say('without a product')),
     ...(shownProducts.length < products.length ? [say('others')] : []),
@@ -123,7 +119,6 @@ function produced(visit: Visit, { production, asOf }: Statistics): Html | false 
   });
 }
 
-/** Plots the amounts of loans by status. Each bar shows the outstanding part and the rest. */
 function lent({ say, translate, write }: Visit, { loans }: Statistics): Html | false {
   const rows = LOAN_STATUSES.filter((status) => loans[status].count > 0);
   if (rows.length === 0) return false;

@@ -86,7 +86,7 @@ const MAX_WAITING = 64;
 
 /** Opens a connection for sums of one cooperative, and a thread for sums of thousands of cooperatives. */
 function openServed(storage: Storage) {
-  const setup = { file: storage.pathForOpening(), zone: storage.zone };
+  const setup = { file: storage.pathForOpening(), zone: storage.configuredZone };
   const module = moduleBeside(import.meta.url, 'statistics-thread');
   return {
     statistics: openStatistics(setup.file, setup.zone, WAIT_MS.serving),

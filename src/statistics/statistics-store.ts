@@ -8,6 +8,7 @@ import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { activeMembersSql, ERASED_STATUS } from '../sqlite/counts.ts';
 import { currentSql, TOTALS, type Totals } from '../sqlite/declared-totals.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
+import { zoneIn } from '../sqlite/registry-facts.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { hasTotals, OTHER_TOTALS } from '../sqlite/stored-totals.ts';
@@ -19,10 +20,7 @@ import { isSameIgnoringCase } from '../values/text.ts';
 /** Number of calendar months of production, including the current month. */
 export const STATISTICS_MONTHS = 24;
 
-/**
- * Returns the months of production, such as `2026-10`, oldest first.
- * @param now epoch seconds
- */
+/** Returns the months of production, such as `2026-10`, oldest first. */
 export function monthsUntil(now: number, zone: TimeZone): readonly string[] {
   const [year, number] = formatDate(now, zone).split('-').map(Number) as [number, number];
   const last = year * 12 + number - 1;
@@ -46,9 +44,8 @@ interface CooperativeRow {
 type Sums = Omit<CountryStatistics, 'asOf'>;
 
 /**
- * Opens a reader. Its methods must be called in a transaction. They throw RegistryError `unavailable` if the
- * totals were stored by another release or in another time zone.
- * @param zone time zone of months and years
+ * The methods must be called in a transaction. They throw RegistryError `unavailable` if the totals were
+ * stored by another release or in another time zone.
  */
 export function openStatisticsReader(db: Connection, zone: TimeZone) {
   const list = db.prepare<[{ visible: string | null }], CooperativeRow>(
@@ -83,10 +80,7 @@ export function openStatisticsReader(db: Connection, zone: TimeZone) {
   }
 
   return {
-    /**
-     * @param now epoch seconds
-     * @returns undefined for an unknown cooperative
-     */
+    /** @returns undefined for an unknown cooperative */
     ofCooperative(id: number, now: number): Statistics | undefined {
       if (db.count('cooperatives WHERE id = ?', [id]) === 0) return undefined;
       return { asOf: now, ...sum([{ id }], now) };
@@ -105,12 +99,11 @@ export function openStatisticsReader(db: Connection, zone: TimeZone) {
   };
 }
 
-/** Numbers of members by value. Values without members may be missing. */
+/** Numbers of members. Values without members may be missing. */
 export interface Counts {
   [value: string]: number;
 }
 
-/** Value of members without a registered gender, in `byGender`. */
 export const UNKNOWN_GENDER = 'unknown';
 
 type CooperativeTotals = ReturnType<ReturnType<typeof openTotals>>;
@@ -122,7 +115,7 @@ export interface Statistics extends CooperativeTotals {
   readonly sequence: number;
 }
 
-/** Returns SQL for an exact sum, which has two parts: millions and the rest. */
+/** Returns SQL for the two parts of an exact sum: millions and the rest. */
 const exact = (name: string): string => `sum(${name}_millions), sum(${name}_rest)`;
 type Exact = [millions: number, rest: number];
 const toExact = (millions: number, rest: number) => toExactInteger({ count: 1, millions, rest });
@@ -147,7 +140,6 @@ function countBy(rows: readonly MemberCount[], column: 'status' | 'gender' | 'ro
   return counts;
 }
 
-/** Returns a function that sums the totals of cooperatives, with prepared statements. */
 function openTotals(db: Connection) {
   const bound = 'the totals of some cooperatives: tens for each';
   const prepare = <Row extends readonly unknown[]>(sql: string) =>
@@ -239,7 +231,6 @@ interface LoanTotals {
   readonly outstandingMinor: ExactInteger;
 }
 
-/** Totals of a district or sector. */
 export interface GroupTotals {
   /** Null for cooperatives without a district or sector. */
   readonly name: string | null;
@@ -252,7 +243,7 @@ export interface CountryStatistics extends Statistics {
   readonly sectors: readonly GroupTotals[];
 }
 
-/** Returns the totals by district or sector, sorted by name; null is last. */
+/** Returns the groups sorted by name; null is last. */
 function groupsOf(rows: readonly CooperativeRow[], column: 'district' | 'sector'): GroupTotals[] {
   const groups = [...Map.groupBy(rows, (row) => row[column])].map(([name, members]) => ({
     name,
@@ -264,13 +255,17 @@ function groupsOf(rows: readonly CooperativeRow[], column: 'district' | 'sector'
 
 export type StatisticsStore = ReturnType<typeof openStatistics>;
 
-/** Opens a read-only connection. @throws StorageError `unusable` if there is no registry of this release */
-export function openStatistics(file: string, zone: TimeZone, waitMs: number = WAIT_MS.command) {
+/** @throws StorageError `unusable` if there is no registry of this release */
+export function openStatistics(
+  file: string,
+  configured: TimeZone | undefined,
+  waitMs: number = WAIT_MS.command,
+) {
   const db = openDatabase(file, { readOnly: true, schema: REGISTRY_SCHEMA, waitMs });
+  const zone = zoneIn(db, configured);
   const reader = openStatisticsReader(db, zone);
   return {
     hasTotals: () => hasTotals(db, zone),
-    /** Lists all cooperatives, sorted by code. */
     listCooperatives: () => db.rows<ListedCooperative>(`${COOPERATIVES} ORDER BY code`),
     findCooperative: (code: string) => db.row<ListedCooperative>(`${COOPERATIVES} WHERE code = ?`, [code]),
     ofCooperative: (id: number, now: number) => db.transaction.deferred(() => reader.ofCooperative(id, now)),
@@ -289,4 +284,4 @@ interface ListedCooperative extends CooperativeSummary {
 }
 
 export const openStatisticsOf = (storage: Storage): StatisticsStore =>
-  openStatistics(storage.pathForOpening(), storage.zone);
+  openStatistics(storage.pathForOpening(), storage.configuredZone);

@@ -7,7 +7,7 @@ import { openStatistics } from './statistics-store.ts';
 
 type Country = { readonly visible: Visible; readonly now: number; readonly district: string | undefined };
 
-function openTasks({ file, zone }: { readonly file: string; readonly zone: TimeZone }) {
+function openTasks({ file, zone }: { readonly file: string; readonly zone: TimeZone | undefined }) {
   const statistics = openStatistics(file, zone);
   return {
     country: ({ visible, now, district }: Country) => statistics.ofCountry(visible, now, district),

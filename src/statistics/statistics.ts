@@ -27,7 +27,6 @@ import {
 
 const count = (description?: string) => integer({ minimum: 0, ...(description && { description }) });
 
-/** Returns the schema of an object with a count for each value. */
 const counts = <T extends string>(values: readonly T[], description: string) =>
   object(Object.fromEntries(values.map((value) => [value, count()])) as { [value in T]: Schema<number> }, {
     description,

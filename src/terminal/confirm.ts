@@ -16,7 +16,7 @@ export const addConfirmOptions = (command: Command): Command =>
     .option('--yes', 'do it without asking')
     .option('--dry-run', 'change nothing, and show what would be changed');
 
-/** Affirmative answers by language. Users expect `y` in every language. */
+/** Users expect `y` in every language. */
 const YES: { readonly [language in Language]: readonly string[] } = {
   en: ['y', 'yes'],
   fr: ['y', 'o', 'oui'],
@@ -24,7 +24,7 @@ const YES: { readonly [language in Language]: readonly string[] } = {
 };
 
 /**
- * @param question text that ends with the possible answers
+ * @param question ends with the possible answers
  * @returns false if the user cannot be asked
  */
 export async function asksYes(context: CliContext, question: Text, signal: AbortSignal): Promise<boolean> {
@@ -33,8 +33,7 @@ export async function asksYes(context: CliContext, question: Text, signal: Abort
 }
 
 /**
- * Shows a preview of a change, and asks for confirmation.
- * @param show prints the preview; throws if the change would be refused
+ * @param show prints the preview of a change; throws if the change would be refused
  * @returns the result of `show`, which the user has confirmed; undefined with `--yes` or `--dry-run`
  * @throws CommandError with status 1 if the user declines or cannot be asked
  */
@@ -52,6 +51,6 @@ export async function confirm<Preview>(
   return preview;
 }
 
-/** Returns the error for a change whose effect differs from the confirmed preview. */
+/** For a change whose effect differs from the confirmed preview. */
 export const changedMeanwhile = () =>
   new CommandError(EXIT.refused, say('Nothing was changed: the registry has changed meanwhile. Try again.'));

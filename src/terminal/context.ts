@@ -11,7 +11,6 @@ import { say, type Text } from '../values/message.ts';
 /** Handles the error of a failed write. */
 export type OnLost = (error: NodeJS.ErrnoException) => void;
 
-/** State of the access record of the running command. */
 export interface CommandAccess {
   readonly command: string;
   /** True once the command may print results. */
@@ -31,7 +30,7 @@ export interface CliContext {
   readonly err: (text: string) => void;
   /** Standard error, for a progress bar; undefined unless it is a terminal. */
   readonly terminal: NodeJS.WriteStream | undefined;
-  /** Sends a message to the parent process, such as progress for the desk. */
+  /** Sends a message, such as progress, to the parent process. */
   readonly news?: ((news: object) => void) | undefined;
   openLedger?: (storage: Storage) => Promise<AccessLedger>;
   /** Language of `--lang`; by default, that of `env`. */
@@ -58,10 +57,9 @@ export const print = (context: CliContext, text: Text): void =>
 /** Exit statuses (docs/operating.md#commands). `partly` stands for an incomplete access ledger. */
 export const EXIT = { done: 0, refused: 1, usage: 2, partly: 3, crashed: 4 } as const;
 
-/** Ends a command with an exit status. Unless the message is empty, it is printed to standard error. */
+/** Ends a command. The message is printed to standard error unless it is empty. */
 export class CommandError extends Error {
   readonly exitCode: number;
-
   readonly text: Text;
 
   constructor(exitCode: number, text: Text) {
@@ -71,7 +69,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Returns the error of a command that creates a registry only with `--create`. */
+/** For a command that creates a registry only with `--create`. */
 export const noRegistryHere = ({ location }: { readonly location: string }): CommandError =>
   new CommandError(
     EXIT.usage,

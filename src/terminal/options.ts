@@ -7,10 +7,7 @@ import { findLanguage, LANGUAGES } from '../values/language.ts';
 import { parseNamedCode } from '../values/text.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 
-/**
- * Splits comma-separated values. Refuses an empty value, because a script may pass a variable that is not
- * set.
- */
+/** Refuses an empty value, because a script may pass a variable that is not set. */
 export function split(text: string): string[] {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.includes('')) throw new InvalidArgumentError('A value between the commas is empty.');
@@ -21,20 +18,16 @@ export const withNew = <T>(before: readonly T[], added: readonly T[]): readonly 
   ...new Set([...before, ...added]),
 ];
 
-/** @throws InvalidArgumentError for an invalid value */
 export function accept<T>(value: T | FieldError): T {
   if (value instanceof FieldError) throw new InvalidArgumentError(value.message);
   return value;
 }
 
-/** Parses an option, such as `--scope`, with comma-separated values that may be repeated. */
+/** For an option, such as `--scope`, that may have comma-separated values and be repeated. */
 export const collectTexts = (text: string, before: readonly string[] = []): readonly string[] =>
   withNew(before, split(text));
 
-/**
- * Parses the code of a cooperative.
- * @throws CommandError. An error of commander would contain the value, which may be a mistyped national ID.
- */
+/** @throws CommandError, because commander's errors contain the value, which may be a mistyped national ID */
 export function parseCode(text: string): string {
   const code = parseNamedCode(text);
   if (!(code instanceof FieldError)) return code;
@@ -55,22 +48,18 @@ export const parseIdOf =
 /** Parses `90s`, `30m`, `24h` or `7d` into seconds. */
 export const parseDuration = (text: string): number => accept(parseOverlap(text));
 
-/**
- * Parses a national ID. Commander must not parse one, because its errors contain the value.
- * @throws CommandError with status 2 for a text that is not a national ID
- */
+/** @throws CommandError. Commander must not parse a national ID, because its errors contain the value. */
 export function readNumber(text: string): string {
   if (isIdentityCard(text)) return text;
   throw new CommandError(EXIT.usage, 'Expected national IDs of exactly 16 digits.');
 }
 
-/** An option with a property that commander's types lack: the attributes of conflicting options. */
+/** Commander's types lack this property. */
 type Conflicting = Option & { readonly conflictsWith?: readonly string[] };
 
 /**
- * Makes blank values an error, for all options and arguments of a command and its subcommands. A script
- * passes a blank value if a variable is not set. The value could then mean a key without restrictions, or the
- * default database.
+ * Makes blank values of a command and its subcommands an error. A script passes a blank value if a variable
+ * is not set. The value could then mean a key without restrictions, or the default database.
  */
 export function refuseEmptyValues(command: Command): void {
   for (const option of command.options) {
@@ -90,10 +79,7 @@ function refuseEmptyValue(target: Option | Argument, hint: string): void {
   });
 }
 
-/**
- * Returns a hint for an option whose stored values a flag removes. The flag conflicts with the option, as
- * `--any-ip` does with `--allow-ip`.
- */
+/** Names the flag that conflicts with the option, as `--any-ip` does with `--allow-ip`. */
 function removalHint(command: Command, option: Option): string {
   const remover = command.options.find(
     (other: Conflicting) => !other.required && other.conflictsWith?.includes(option.attributeName()) === true,
@@ -107,11 +93,11 @@ const HELP =
   'language of the messages for people: en, fr, rw; without it that of LC_ALL, LC_MESSAGES or LANG. No ' +
   'speaker has reviewed the French and the Kinyarwanda yet';
 
-/** True for a command with an action. Some, such as `backup`, have an action and subcommands. */
+/** True for a command with an action. Some, such as `backup`, also have subcommands. */
 const runs = ({ commands, registeredArguments, options }: Command): boolean =>
   commands.length === 0 || registeredArguments.length + options.length > 0;
 
-/** Adds `--lang` to the program and to each command. Only the help of the program mentions the option. */
+/** Only the help of the program mentions the option. */
 export function addLanguageOption(program: Command, context: CliContext): void {
   const setLanguage = (name: string): string => {
     const language = findLanguage(name);
@@ -128,7 +114,6 @@ export function addLanguageOption(program: Command, context: CliContext): void {
   addTo(program);
 }
 
-/** Removes `--lang` with its value from the start of the arguments. */
 export function withoutLanguage(args: readonly string[]): readonly string[] {
   const [first = ''] = args;
   if (first === '--lang') return args.slice(2);

@@ -1,12 +1,9 @@
-/**
- * Output of commands: JSON for programs, written in pieces so that long lists need not fit into memory, and
- * tables and labelled lines for people.
- */
+/** Output of commands: JSON, written in pieces because lists may be long; tables; labelled lines. */
 
 import type { Awaitable } from '../values/errors.ts';
 import { type Message, say } from '../values/message.ts';
 
-/** Number of characters to collect before a write. A write for each item would be slow. */
+/** A write has at least so many characters, because a write for each item would be slow. */
 const WRITE_CHARACTERS = 64 * 1024;
 
 type Items = Iterable<unknown> | AsyncIterable<unknown>;
@@ -23,15 +20,14 @@ export function createJsonWriter(out: (text: string) => Awaitable<void>) {
     return out(text);
   }
 
-  /** Appends JSON text. @returns a promise if the reader is slower than the writer */
+  /** @returns a promise if the reader is slower than the writer */
   function write(text: string): Awaitable<void> {
     pending += text;
     return pending.length > WRITE_CHARACTERS ? flush() : undefined;
   }
 
   /**
-   * Appends a list. Items and inner lists are iterated while they are written. If an item throws, the JSON is
-   * still completed.
+   * Iterates items and inner lists while it writes them. If an item throws, the JSON is still completed.
    * @param indent indent of the items; by default, all items are on one line
    * @throws errors of the items
    */
@@ -75,7 +71,6 @@ export function createJsonWriter(out: (text: string) => Awaitable<void>) {
   return { write, list, flush };
 }
 
-/** Formats an indented document with a final line feed. */
 export const formatJson = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
 
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -85,13 +80,9 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return lines.map((line) => `${line.map(pad).join('  ').trimEnd()}\n`).join('');
 }
 
-/** Name of a property of the row, or a function that returns the text of the cell. */
 type Column<Row> = keyof Row | ((row: Row) => string | null);
 
-/**
- * Formats objects of a JSON document as a table. Omits columns without values.
- * @param columns columns by heading
- */
+/** Omits columns without values. @param columns columns by heading */
 export function formatRows<Row extends object>(
   rows: readonly Row[],
   columns: { readonly [heading: string]: Column<Row> },
@@ -106,20 +97,19 @@ export function formatRows<Row extends object>(
   return formatTable(Object.keys(columns).filter(hasValues), filled);
 }
 
-/** Formats labelled values as lines, with the values aligned. */
 export function formatFields(fields: readonly (readonly [label: string, value: string])[]): string {
   const width = Math.max(...fields.map(([label]) => label.length)) + 2;
   return fields.map(([label, value]) => `${label.padEnd(width)}${value}\n`).join('');
 }
 
-/** Returns the note of a command that created a registry. Its path may be mistyped. */
+/** The note has the path, because it may be mistyped. */
 export const newRegistryNote = ({ location }: { readonly location: string }): Message =>
   say('Created a new, empty registry at {location}.', { location });
 
 export const noRegistryNote = ({ location }: { readonly location: string }): Message =>
   say('There is no registry at {location} yet: this dry run compares with an empty one.', { location });
 
-/** Maximum number of line numbers shown in a note or warning. */
+/** Maximum number of line numbers in a note or warning. */
 export const SHOWN_LINES = 5;
 
 /** @param first line numbers to show @param count number of all lines */
@@ -131,7 +121,7 @@ export function describeLines(first: readonly number[], count: number): Message 
     : say('{count|line|lines} {lines}', { count, lines });
 }
 
-/** Formats bytes with at most three digits before the decimal point, such as `5.2 MB`. */
+/** Returns at most three digits before the decimal point, such as `5.2 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let power = 0;

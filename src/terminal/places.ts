@@ -43,16 +43,15 @@ function find(path: string, missing: Text): Stats {
   }
 }
 
-/** Rules for a path that a command writes to. */
 interface PlaceRules {
   readonly storage: Storage;
-  /** Suggestion in errors, such as `another file for --out`. */
+  /** Suggestion, such as `another file for --out`. */
   readonly instead: string;
-  /** Suggestion in the error for a path that is not a file; by default, `instead`. */
+  /** Suggestion for a path that is not a file; by default, `instead`. */
   readonly insteadOfFolder?: string;
   /** Input files, which must not be replaced. `are` is the reason in the error. */
   readonly inputs?: { readonly paths: readonly string[]; readonly are: string };
-  /** Condition for replacing an existing file. Without a condition, no file is replaced. */
+  /** By default, no file is replaced. */
   readonly replaces?: { readonly kind: string; readonly accepts: (path: string) => Awaitable<boolean> };
 }
 
@@ -72,10 +71,7 @@ export async function assertPlace(
   if (!(await replaces.accepts(path))) throw refuse(`already exists and is not ${replaces.kind}`);
 }
 
-/**
- * Runs work, and converts errors of the operating system.
- * @param toError receives the code of the error, such as `ENOSPC`
- */
+/** Converts errors of the system. @param toError receives the code of the error, such as `ENOSPC` */
 export async function refusing<T>(
   toError: (code: string, cause: Error) => Error,
   work: () => Awaitable<T>,
@@ -88,7 +84,7 @@ export async function refusing<T>(
   }
 }
 
-/** Runs work that reads a path of the user. @throws CommandError `usage` for errors of the system */
+/** @param path path from the user @throws CommandError `usage` for errors of the system */
 export const reading = <T>(path: string, work: () => Awaitable<T>): Promise<T> =>
   refusing(
     (code) =>
@@ -99,7 +95,7 @@ export const reading = <T>(path: string, work: () => Awaitable<T>): Promise<T> =
     work,
   );
 
-/** Removes an open file, unless another command has replaced the file. */
+/** Removes an open file, unless another command has replaced it. */
 export function removeOwn(path: string, descriptor: number): void {
   if (leadsTo(path, descriptor)) rmSync(path, { force: true });
 }
@@ -118,8 +114,8 @@ function leadsTo(path: string, descriptor: number): boolean {
 }
 
 /**
- * Writes a file that only its owner can read. After an error, no file exists.
- * @throws CommandError `refused`, for example if the disk is full, or if another command writes the same file
+ * Leaves no file after an error.
+ * @throws CommandError `refused`, also if another command writes the same file
  */
 export async function writePrivately(
   path: string,
@@ -144,7 +140,7 @@ export async function writePrivately(
   }
 }
 
-/** Suffix of an incomplete file. A killed export must not leave a file that looks complete. */
+/** A killed export must not leave a file that looks complete. */
 const INCOMPLETE = '.part';
 
 export const refused = (path: string) => (code: string) =>

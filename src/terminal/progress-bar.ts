@@ -2,7 +2,7 @@
 import { SingleBar } from 'cli-progress';
 import type { CliContext } from './context.ts';
 
-/** Creates a progress bar for standard error. Draws nothing unless standard error is a terminal. */
+/** Draws nothing unless standard error is a terminal. */
 export function createProgressBar({ terminal }: CliContext) {
   let bar: SingleBar | undefined;
   let current: string | undefined;
@@ -15,7 +15,7 @@ export function createProgressBar({ terminal }: CliContext) {
 
   return {
     stop,
-    /** @param name name of the file. A new name starts a new bar. */
+    /** A new name starts a new bar. */
     update(name: string, done: number, total: number): void {
       if (terminal === undefined) return;
       if (current !== name) {

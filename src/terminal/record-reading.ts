@@ -1,7 +1,4 @@
-/**
- * Records the access of a command to personal data, before the data is printed
- * (docs/ledger.md#recorded-data).
- */
+/** Records a command's access to personal data before the data is printed (docs/ledger.md#recorded-data). */
 
 import type { Command } from 'commander';
 import { accessByUser, type Subject } from '../access/access-ledger.ts';
@@ -11,9 +8,9 @@ import { FIELD_GROUPS, type FieldGroup } from '../values/declared-fields.ts';
 import { type CliContext, type CommandAccess, CommandError, EXIT } from './context.ts';
 import type { Run } from './run.ts';
 
-/** Field groups of names and codes, as in lists of members. */
+/** Names and codes, as in lists of members. */
 export const NAMES: readonly FieldGroup[] = ['identity'];
-/** Field groups of a membership without deliveries, loans and savings. */
+/** A membership without deliveries, loans and savings. */
 export const MEMBER_GROUPS: readonly FieldGroup[] = ['identity', 'contact'];
 
 interface ShownAccess extends Subject {
@@ -22,10 +19,7 @@ interface ShownAccess extends Subject {
   readonly isOfLedger?: true;
 }
 
-/**
- * Records the access to the persons that the command is about to show.
- * @throws CommandError with status 1 if the access cannot be recorded. The command must then show nothing.
- */
+/** @throws CommandError with status 1 if the access cannot be recorded; the command must then show nothing */
 export async function recordAccess(run: Run, { fields, isOfLedger, ...subject }: ShownAccess): Promise<void> {
   const { reading, config, storage, clock, user, openLedger } = run;
   if (reading === undefined || openLedger === undefined) throw new Error('No command runs.');
@@ -60,11 +54,10 @@ export async function recordAll(run: Run, fields: readonly FieldGroup[] = FIELD_
 }
 
 // Guard of results: a command that may show personal data cannot print before its access is in the ledger
-// (docs/ledger.md#recorded-data).
 
 const SHOWING_NOBODY = new WeakSet<Command>();
 
-/** Declares that a command shows no personal data. Does not apply to its subcommands. */
+/** Does not apply to subcommands. */
 export function showingNobody(command: Command): Command {
   SHOWING_NOBODY.add(command);
   return command;
@@ -72,7 +65,7 @@ export function showingNobody(command: Command): Command {
 
 export const showsNobody = (command: Command): boolean => SHOWING_NOBODY.has(command);
 
-/** Returns the name of a command with those of its parents, such as `keys list`. */
+/** Returns, for example, `keys list`. */
 const wordsOf = (command: Command): string =>
   command.parent === null ? '' : `${wordsOf(command.parent)} ${command.name()}`.trim();
 

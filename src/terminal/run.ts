@@ -3,7 +3,7 @@ import { type Command, CommanderError } from 'commander';
 import { type Config, ConfigError } from '../runtime/config.ts';
 import { systemUser } from '../runtime/process.ts';
 import { nowSeconds } from '../runtime/scheduler.ts';
-import { StorageError } from '../sqlite/sqlite-errors.ts';
+import { toStorageError } from '../sqlite/sqlite-errors.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { type Awaitable, RegistryError } from '../values/errors.ts';
@@ -22,14 +22,13 @@ export interface Run<Options = PrintOptions> extends CliContext {
   readonly zone: TimeZone;
   /** Epoch seconds of the start of the command. */
   readonly now: number;
-  /** Name to record with changes (`describeUser`). */
+  /** As `describeUser` returns it. */
   readonly user: string;
-  /** Prints the document if the option `--json` is set; otherwise prints the text. */
+  /** Prints the document with `--json`, and otherwise the text. */
   show(document: unknown, text: string): void;
 }
 
 /**
- * Returns the action of a command.
  * @param work receives the run and the arguments of the command
  * @throws ConfigError (from the action) for an invalid setting
  */
@@ -59,7 +58,6 @@ function startRun<Options extends PrintOptions>(context: CliContext, options: Op
   };
 }
 
-/** Runs work, and closes the store afterwards, even after an error. */
 export async function withStore<S extends { close(): void }, T>(
   store: S,
   work: (store: S) => Awaitable<T>,
@@ -71,11 +69,8 @@ export async function withStore<S extends { close(): void }, T>(
   }
 }
 
-/**
- * Prints the error of a command, and returns the exit status for this kind of error.
- * @throws (as a rejection) an unexpected error, which is not printed
- */
-export async function exitStatusOf(error: unknown, context: CliContext): Promise<number> {
+/** Prints the error of a command. @throws an unexpected error, which is not printed */
+export function exitStatusOf(error: unknown, context: CliContext): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   if (error instanceof CommandError) {
     if (error.message !== '') tell(context, error.text);
@@ -89,11 +84,7 @@ export async function exitStatusOf(error: unknown, context: CliContext): Promise
     tell(context, error.message);
     return EXIT.refused;
   }
-  // Imported only here, because the imported file loads the database engine.
-  const storageError =
-    error instanceof StorageError
-      ? error
-      : (await import('../sqlite/sqlite-errors.ts')).toStorageError(error);
+  const storageError = toStorageError(error);
   if (storageError === undefined) throw error;
   tell(context, storageError.message);
   return storageError.kind === 'unusable' ? EXIT.usage : EXIT.refused;

@@ -8,7 +8,6 @@ import { Storage } from '../sqlite/storage.ts';
 import type { CliContext } from './context.ts';
 import { accept } from './options.ts';
 
-/** Options that override settings. */
 export interface SettingOptions {
   readonly db?: string;
   readonly host?: string;
@@ -16,7 +15,7 @@ export interface SettingOptions {
   readonly as?: string;
 }
 
-/** Removes backquotes, which terminals do not render as code. */
+/** Terminals do not render backquotes as code. */
 const plain = (text: string): string => text.replaceAll('`', '');
 
 const OPTIONS = Object.entries<Setting>(SETTINGS).flatMap(([name, { option, help, parse, isPersonal }]) => {
@@ -40,12 +39,11 @@ export interface PrintOptions extends SettingOptions {
   readonly json?: true;
 }
 
-/** Adds `--db`, `--json`, and the options of the settings `names`. */
 export const addPrintOptions = (command: Command, ...names: readonly SettingName[]): Command =>
   addSettingOptions(command, 'REGISTRY_DB', ...names).option('--json', 'print one JSON document');
 
 /**
- * Returns the configuration of a command. Options override the environment, which overrides the defaults.
+ * Options override the environment, which overrides the defaults.
  * @throws ConfigError with a line for each invalid setting
  */
 export function configOf(context: CliContext, options: SettingOptions): Config {

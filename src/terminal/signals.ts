@@ -18,8 +18,7 @@ export function stopSignal(): Promise<void> {
 }
 
 /**
- * Runs work. SIGTERM or SIGINT aborts the `AbortSignal` of the work. A second signal ends the process at
- * once.
+ * Lets SIGTERM or SIGINT abort the work. The same signal again ends the process at once.
  * @param interrupted creates the reason of the abort
  */
 export async function interruptible<T>(
@@ -37,7 +36,7 @@ export async function interruptible<T>(
 }
 
 /**
- * Returns an error that explains to the operator why the port cannot be used. Returns other errors unchanged.
+ * Explains to the operator why the port cannot be used. Returns other errors unchanged.
  * @param setting name of the option or setting for the port
  */
 export function toListenError(

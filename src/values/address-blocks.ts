@@ -4,7 +4,7 @@ import { FieldError } from './errors.ts';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Parses an IP address. An IPv4-mapped IPv6 address becomes an IPv4 address (docs/keys.md#create). */
+/** Converts an IPv4-mapped IPv6 address to IPv4 (docs/keys.md#create). */
 export function parseAddress(text: string): Address | undefined {
   // Refuses a zone index (`%eth0`), because it names a link of this machine instead of a client. Refuses
   // short forms such as `127.1` and octal numbers, because programs interpret them differently.
@@ -17,10 +17,7 @@ export function parseAddress(text: string): Address | undefined {
 /** Public IPv6 addresses. Outside this range, ipaddr.js classifies addresses such as 4000::1 as unicast. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/**
- * True for a public Internet address. Private, loopback, link-local, shared, reserved and multicast addresses
- * are not public, in any notation (IPv4-mapped, NAT64, 6to4, Teredo).
- */
+/** Also recognises private and reserved addresses in other notations (IPv4-mapped, NAT64, 6to4, Teredo). */
 export function isPublicAddress(text: string): boolean {
   const address = parseAddress(text);
   if (address === undefined || address.range() !== 'unicast') return false;

@@ -3,7 +3,7 @@ import { FieldError } from './errors.ts';
 
 export const DAY_SECONDS = 86_400;
 
-/** Time zone of a registry: a fixed offset, because its country has no daylight saving time. */
+/** Fixed offset, because the country of a registry has no daylight saving time. */
 export interface TimeZone {
   readonly offsetSeconds: number;
   /** Offset in ISO 8601, such as `+02:00`. */
@@ -36,7 +36,7 @@ const FIRST_DAY_TOO_LATE = Date.UTC(10_000, 0, 1) / 1000 / DAY_SECONDS;
 const EARLY_ERROR = new FieldError('Dates before 1850-01-01 are not accepted.');
 const LATE_ERROR = new FieldError('Dates after 9999-12-31 are not accepted.');
 
-/** Returns the error of a well-formed date that is too early or too late; undefined for other results. */
+/** Returns the error of a well-formed date that is too early or too late. */
 export const outOfRange = (parsed: string | number | FieldError | undefined): FieldError | undefined =>
   parsed === EARLY_ERROR || parsed === LATE_ERROR ? parsed : undefined;
 
@@ -44,18 +44,17 @@ const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const CLOCK = '([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]|60)(?:[.,][0-9]+)?)?';
 const CLOCK_OFFSET = '([Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])';
 /**
- * Pattern of RFC 3339 date-times and of further forms that Django REST framework accepts: a space before the
- * time, no seconds, no offset, an offset without a colon, a comma before the fraction.
+ * Includes RFC 3339 and other forms that Django REST framework accepts: a space before the time, no seconds,
+ * no offset, an offset without a colon, a comma before the fraction.
  */
 export const DATE_TIME = new RegExp(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]${CLOCK}${CLOCK_OFFSET}?$`);
 
 const DATE_LENGTH = 10;
-/** Maximum number of cached days. A full cache is cleared; a file or response usually has fewer days. */
+/** A full cache is cleared. A file or response usually has fewer days. */
 const MAX_CACHED_DAYS = 4_096;
-/** Cache of days since 1970-01-01 by text; undefined for a text that is not a date. */
+/** Days since 1970-01-01 by text; undefined for an invalid date. */
 const dayNumbers = new Map<string, number | undefined>();
 
-/** Returns the number of days from 1970-01-01 to a `YYYY-MM-DD`, or undefined for an invalid date. */
 function dayNumber(text: string): number | undefined {
   // A text of another length is not a date, and would fill the cache.
   if (text.length !== DATE_LENGTH) return undefined;
@@ -69,7 +68,7 @@ function dayNumber(text: string): number | undefined {
   return day;
 }
 
-/** Validates a date `YYYY-MM-DD` from 1850 on, and returns the text unchanged. */
+/** Returns a date `YYYY-MM-DD` from 1850 on unchanged. */
 export function parseDate(text: string): string | FieldError {
   if (dayNumber(text) === undefined) return DATE_ERROR;
   return text < FIRST_DATE ? EARLY_ERROR : text;
@@ -82,10 +81,9 @@ export function parsePastDate(text: string, today: string): string | FieldError 
 }
 
 /**
- * Parses an ISO 8601 date-time to epoch seconds (docs/api.md#formats). The year in the registry's time zone
- * must be from 1850 to 9999. Fractions of a second are dropped. A text without an offset is in the registry's
- * time zone, and a date means midnight there. A leap second is valid only at the end of a day in UTC, and
- * equals the next second.
+ * Returns epoch seconds (docs/api.md#formats). The year in the registry's time zone must be from 1850 to
+ * 9999. A text without an offset is in this time zone, and a date means midnight there. Fractions of a second
+ * are dropped. A leap second is valid only at the end of a day in UTC, and equals the next second.
  */
 export function parseDateTime(text: string, zone: TimeZone): number | FieldError {
   const epochSeconds = readDateTime(text, zone);
@@ -114,21 +112,20 @@ function offsetOf(text: string): number {
   return text.startsWith('-') ? -seconds : seconds;
 }
 
-/** Parses a date-time to epoch seconds, or a date to the last second of its day in the time zone. */
+/** Returns epoch seconds: for a date, those of the last second of its day. */
 export function parseLastSecond(text: string, zone: TimeZone): number | FieldError {
   const epochSeconds = parseDateTime(text, zone);
   const isDate = text.length === DATE_LENGTH && typeof epochSeconds === 'number';
   return isDate ? epochSeconds + DAY_SECONDS - 1 : epochSeconds;
 }
 
-/** Returns the epoch seconds of the midnight at the start of a valid `YYYY-MM-DD` in the time zone. */
+/** Returns epoch seconds. @param date valid `YYYY-MM-DD` */
 export const startOfDay = (date: string, zone: TimeZone): number =>
   (dayNumber(date) as number) * DAY_SECONDS - zone.offsetSeconds;
 
-/** Cache of dates by day, because formatting a date takes longer than formatting a time. */
+/** `YYYY-MM-DD` by days since 1970-01-01. Cached, because formatting a date takes longer than a time. */
 const dayTexts = new Map<number, string>();
 
-/** Returns the `YYYY-MM-DD` of a day counted from 1970-01-01. */
 function dayText(day: number): string {
   let text = dayTexts.get(day);
   if (text === undefined) {
@@ -141,7 +138,7 @@ function dayText(day: number): string {
 
 const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
 
-/** Formats epoch seconds as `2025-03-01T08:30:00+02:00`. */
+/** Returns, for example, `2025-03-01T08:30:00+02:00`. */
 export function formatDateTime(epochSeconds: number, zone: TimeZone): string {
   const local = epochSeconds + zone.offsetSeconds;
   const day = Math.floor(local / DAY_SECONDS);

@@ -15,7 +15,6 @@ export interface DecimalKind {
 /** Rwandan francs in hundredths (docs/api.md#formats). */
 export const MONEY: DecimalKind = { fractionDigits: 2, integerDigits: 12, minimum: 'positive' };
 export const MONEY_OR_ZERO: DecimalKind = { ...MONEY, minimum: 'zero' };
-/** Maximum amount of money, in hundredths of a franc. */
 export const MAX_MONEY_MINOR = 10 ** (MONEY.integerDigits + MONEY.fractionDigits) - 1;
 /** Kilograms with three decimals, stored as grams. */
 export const WEIGHT: DecimalKind = { fractionDigits: 3, integerDigits: 7, minimum: 'positive' };
@@ -25,10 +24,7 @@ export const RATE: DecimalKind = { fractionDigits: 2, integerDigits: 3, minimum:
 const DECIMAL = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
 const NOT_A_NUMBER = new FieldError('A valid number is required.');
 
-/**
- * Parses a decimal text such as `1250000.5` to minor units. Refuses a text with too many fraction digits,
- * even zeros, because the intention of the sender is unclear.
- */
+/** Returns minor units. Refuses too many fraction digits, even zeros: the sender's intention is unclear. */
 export function parseDecimal(text: string, kind: DecimalKind): number | FieldError {
   const match = DECIMAL.exec(text);
   if (match === null) return NOT_A_NUMBER;
@@ -61,7 +57,6 @@ export function parseDecimal(text: string, kind: DecimalKind): number | FieldErr
   return units;
 }
 
-/** Formats an amount in minor units with exactly `fractionDigits` digits after the decimal point. */
 export function formatDecimal(units: ExactInteger, fractionDigits: number): string {
   const negative = units < 0;
   const digits = String(negative ? -units : units).padStart(fractionDigits + 1, '0');

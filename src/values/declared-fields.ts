@@ -1,7 +1,6 @@
 /**
- * Declarations of fields. The declaration of a field determines its type, its column in files, its handling
- * in bodies, responses, schemas, history and events, and its treatment in merges and erasures. The
- * table column also needs a migration (CONTRIBUTING.md#add-a-field).
+ * Declarations of fields, which determine their type, column in files, handling in bodies, responses,
+ * schemas, history and events, and treatment in merges and erasures (CONTRIBUTING.md#add-a-field).
  */
 
 import { parseDate } from './date-time.ts';
@@ -12,9 +11,9 @@ import type { Message } from './message.ts';
 // Deprecation: features that clients should stop using (docs/api.md#versions)
 
 export interface Deprecation {
-  /** Date `YYYY-MM-DD` from which the feature is deprecated, starting at midnight UTC. */
+  /** Date `YYYY-MM-DD`, from midnight UTC. */
   readonly since: string;
-  /** Date `YYYY-MM-DD` from which the feature may be removed, at least six months after `since`. */
+  /** Date `YYYY-MM-DD` from which the feature may be removed. */
   readonly sunset: string;
   /** Absolute URL of the page that describes the replacement. */
   readonly link: string;
@@ -34,13 +33,8 @@ export function assertDeprecation(what: string, { since, sunset, link }: Depreca
     throw wrong(`its sunset ${sunset} is less than ${NOTICE_MONTHS} months after ${since}.`);
 }
 
-/** Kind of a value, by which bodies, files, responses and pages decide how to handle a field. */
 export type ValueKind =
-  | {
-      readonly kind: 'text';
-      /** Maximum length in characters. */
-      readonly maxLength: number;
-    }
+  | { readonly kind: 'text'; readonly maxLength: number }
   | { readonly kind: 'cooperative_code' | 'identity_card' | 'mobile' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   /** Date `YYYY-MM-DD`, not after today in the registry's time zone. */
@@ -91,7 +85,6 @@ export type Field = ValueKind & {
 /** Placeholder in `initial` for the time of the write. */
 export const NOW = 'now';
 
-/** Field of an entity whose changes are announced as events. */
 export type RecordedField = Field & {
   /**
    * Bit of the field in stored events; null if events do not report the field. A bit is never reused: a new
@@ -121,7 +114,7 @@ export type ValuesOf<Declared extends Fields> = {
 
 type Others = { readonly setBy: 'imports' | 'payments' | 'corrections' };
 
-/** Values that a write over HTTP stores, after validation and with initial values filled in. */
+/** Values that a write over HTTP stores, including initial values. */
 export type DecidedValues<Declared extends Fields> = {
   readonly [property in keyof Declared as Declared[property] extends Others ? never : property]: ValueOf<
     Declared[property]
@@ -131,7 +124,7 @@ export type DecidedValues<Declared extends Fields> = {
 type Kept = { readonly isFixed: true } | { readonly initial: string | number };
 type Composed = { readonly isComposed: true };
 
-/** Values of a request body after validation. A value that is undefined leaves the stored value unchanged. */
+/** Values of a valid request body. Undefined leaves the stored value unchanged. */
 export type InputValues<Declared extends Fields> = {
   readonly [property in keyof Declared as Declared[property] extends { readonly setBy: string } | Kept
     ? never
@@ -143,9 +136,7 @@ export type InputValues<Declared extends Fields> = {
 };
 
 export type NamedField<F extends Field = Field> = F & {
-  /** Name of the value in code. */
   readonly property: string;
-  /** Name in bodies, files and the history. */
   readonly name: string;
   readonly column: string;
 };
@@ -164,7 +155,7 @@ export const isGiven = ({ setBy }: Field): boolean => setBy === undefined;
 export const isReplaced = ({ setBy, isFixed }: Field): boolean =>
   (setBy === undefined || setBy === 'rules') && isFixed !== true;
 
-/** Returns a fault for each fixed field whose value would change. */
+/** Finds fixed fields whose value would change. */
 export function findFixed(fields: readonly NamedField[], stored: object, values: object): FieldMessages {
   const [before, after] = [stored, values] as { readonly [property: string]: unknown }[];
   const changed = fields.filter(

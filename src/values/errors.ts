@@ -5,11 +5,10 @@ import type { Text } from './message.ts';
 /** Messages by field; `non_field_errors` for the entire value (docs/api.md#responses-and-errors). */
 export type FieldMessages = { [field: string]: string[] };
 
-/** Invalid field value, returned by parsers instead of thrown, because imports parse millions of values. */
+/** Returned by parsers instead of thrown, because imports parse millions of values. */
 export class FieldError {
-  /** English text. */
+  /** In English. */
   readonly message: string;
-  /** Text that can be translated. */
   readonly text: Text;
   constructor(text: Text) {
     this.message = String(text);
@@ -18,16 +17,12 @@ export class FieldError {
 }
 
 /**
- * Kinds of refusals.
- * - `invalid`: values are refused, by field
- * - `not_found`: the row does not exist
- * - `gone`: the row existed and will not return
- * - `repeated`: a request with the same Idempotency-Key was answered before
- * - `unavailable`: the client should try again later
+ * A row that is `gone` existed, and will not return. A request is `repeated` if another one with its
+ * Idempotency-Key was answered before. If the registry is `unavailable`, the client should try again later.
  */
 export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'repeated' | 'unavailable';
 
-/** Reasons for `unavailable`, with descriptions for the log and metrics. */
+/** Reasons for `unavailable` in the log and metrics, with their descriptions in the documents. */
 export const UNAVAILABLE_REASONS = {
   overloaded: 'the service is [overloaded](operating.md#overload)',
   database_busy: 'another process, such as an import, has kept the database locked for 2 seconds',
@@ -45,13 +40,12 @@ export const UNAVAILABLE_REASONS = {
 } as const;
 export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
 
-/** Error that callers expect and can act on. */
 export class RegistryError extends Error {
   readonly code: RegistryErrorCode;
   readonly fields: FieldMessages | undefined;
-  /** Seconds that the client should wait before the next attempt; only for `unavailable`. */
+  /** Only for `unavailable`. */
   readonly retryAfterSeconds: number | undefined;
-  /** Reason for `unavailable`; only a service gives a reason. */
+  /** Only for `unavailable`, and only in a service. */
   readonly reason: UnavailableReason | undefined;
 
   constructor(
@@ -74,7 +68,7 @@ export class RegistryError extends Error {
 }
 
 export const NON_FIELD_ERRORS = 'non_field_errors';
-/** Message that reveals a membership. A response with this message counts as an access by national ID. */
+/** Reveals a membership, so a response with this message counts as an access by national ID. */
 export const IS_MEMBER = 'The fields cooperative_id, identity_card must make a unique set.';
 
 /** Collects the faults of a body, query or row, so that all are reported together. */
@@ -91,9 +85,8 @@ export class FieldErrorList {
   }
 
   add(field: string, message: string): void {
-    const messages = this.fields[field];
-    if (messages === undefined) this.fields[field] = [message];
-    else if (!messages.includes(message)) messages.push(message);
+    this.fields[field] ??= [];
+    if (!this.fields[field].includes(message)) this.fields[field].push(message);
   }
 
   addAll(fields: FieldMessages): void {
@@ -102,8 +95,7 @@ export class FieldErrorList {
   }
 
   /**
-   * Adds the faults of a rule. Skips each field that already has a fault, because the rule was given a
-   * substitute for the field's value.
+   * Skips each field that already has a fault, because the rule got a substitute for the field's value.
    * @param rule throws a RegistryError `invalid` for its faults
    */
   addFoundBy(rule: () => unknown): void {
@@ -122,7 +114,6 @@ export class FieldErrorList {
   }
 }
 
-/** Creates an `invalid` error. The message of the error contains the messages of all fields. */
 export function invalidFields(fields: FieldMessages): RegistryError {
   const texts = Object.entries(fields).map(([field, messages]) => `${field}: ${messages.join(' ')}`);
   return new RegistryError('invalid', texts.join(' '), { fields });
@@ -140,10 +131,7 @@ const MAX_ECHO_CHARACTERS = 32;
 /** Six digits in a row, or nine digits in groups. A date has eight, and a telephone number at least nine. */
 const PERSONAL_DIGITS = /\p{Nd}{6}|(?:\p{Nd}[^\p{L}\p{Nd}]*){9}/u;
 
-/**
- * True if a response may repeat a value sent by a client. The value must be short and printable, without
- * digits that could be part of a national ID (docs/api.md#responses-and-errors).
- */
+/** True for a short, printable text without digits of a national ID (docs/api.md#responses-and-errors). */
 export function mayEcho(text: string): boolean {
   return text.length <= MAX_ECHO_CHARACTERS && !/\p{C}/u.test(text) && !PERSONAL_DIGITS.test(text);
 }
@@ -152,8 +140,7 @@ export function mayEcho(text: string): boolean {
 export const mayEchoCell = (cell: string): boolean => mayEcho(cell) && !/\p{L}.*\s.*\p{L}/u.test(cell);
 
 /**
- * Returns the name under which a fault of a field or parameter is reported. The name is `non_field_errors` if
- * the response must not repeat the client's name, or if that name is `detail`, which other errors use
+ * Returns the name to report a fault under. No field may be reported as `detail`, which other errors use
  * (docs/api.md#responses-and-errors).
  */
 export const shownName = (name: string): string =>
@@ -164,13 +151,13 @@ export const unknownReference = (id: string | number): string =>
   mayEcho(String(id)) ? `Invalid pk "${id}" - object does not exist.` : 'Invalid pk - object does not exist.';
 
 export interface PageRequest {
-  /** Page number, counted from 1. */
+  /** Counted from 1. */
   readonly page: number;
   readonly pageSize: number;
 }
 
 export interface Page<T> {
-  /** Exact number of rows in the entire list. */
+  /** Exact, of the entire list. */
   readonly count: number;
   readonly rows: readonly T[];
 }

@@ -53,11 +53,9 @@ export interface FieldContext {
   readonly nowSeconds: number;
 }
 
-/** Schemas and parser of a kind of value in bodies and responses. */
 export interface FieldKind {
-  /** Schema in responses. */
   readonly schema: Schema;
-  /** Schema in bodies, if bodies accept values in further forms; by default, `schema`. */
+  /** Set if bodies accept values in more forms than responses have. */
   readonly bodySchema?: Schema;
   readonly deprecated?: Deprecation;
   /** Validates a value other than null and undefined. @returns the value to store */
@@ -99,7 +97,7 @@ function kindOfValue(field: Field): FieldKind {
       return textField(
         string({ pattern: COOPERATIVE_CODE.source, description }),
         parseCooperativeCode,
-        string({ pattern: withSpaces(COOPERATIVE_CODE), description }),
+        string({ pattern: withSpacesAround(COOPERATIVE_CODE), description }),
       );
     case 'mobile':
       return textField(
@@ -126,11 +124,9 @@ const textField = (
   },
 });
 
-/** Returns a pattern that also matches white space around the value. */
-const withSpaces = (pattern: RegExp): string =>
+const withSpacesAround = (pattern: RegExp): string =>
   pattern.source.replace(/^\^/, '^\\s*').replace(/\$$/, '\\s*$');
 
-/** @param isPast true to refuse an instant after the time of the request */
 const instantField = (description: string, isPast: boolean): FieldKind =>
   textField(
     string({ format: 'date-time', description }),
@@ -143,10 +139,10 @@ const instantField = (description: string, isPast: boolean): FieldKind =>
     }),
   );
 
-/** Field of an id. Bodies may have a string of digits or an integer (docs/api.md#members). */
+/** In bodies, an id may be a string of digits or an integer (docs/api.md#members). */
 const referenceField = (description: string): FieldKind => ({
   schema: string({ pattern: ID.source, description }),
-  bodySchema: anyOf([string({ pattern: withSpaces(ID) }), integer({ minimum: 0 })], { description }),
+  bodySchema: anyOf([string({ pattern: withSpacesAround(ID) }), integer({ minimum: 0 })], { description }),
   parse(value) {
     const isId = typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
     if (!isId) return new FieldError('Incorrect type. Expected pk value.');
@@ -157,7 +153,6 @@ const referenceField = (description: string): FieldKind => ({
 
 // Money, weights and rates as decimal text, exact to the last digit (docs/api.md#formats)
 
-/** Returns the schema of a decimal in responses. */
 export const decimalSchema = (fractionDigits: number, description: string): Schema<string> =>
   string({
     pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`,
@@ -165,18 +160,18 @@ export const decimalSchema = (fractionDigits: number, description: string): Sche
     examples: [fractionDigits === 3 ? '47.000' : '41000.00'],
   });
 
-/** Field of a decimal. Bodies may have fewer digits after the decimal point than responses. */
+/** In bodies, a decimal may have fewer digits after the point than in responses. */
 const decimalField = (kind: DecimalKind, description: string): FieldKind =>
   textField(
     decimalSchema(kind.fractionDigits, description),
     (value) => parseDecimal(value.trim(), kind),
     string({
-      pattern: withSpaces(new RegExp(`^-?[0-9]+(?:\\.[0-9]{1,${kind.fractionDigits}})?$`)),
+      pattern: withSpacesAround(new RegExp(`^-?[0-9]+(?:\\.[0-9]{1,${kind.fractionDigits}})?$`)),
       description,
     }),
   );
 
-/** Field with an amount in minor units, or null. */
+/** @param read returns minor units */
 export const decimal = <Value>(
   read: (value: Value) => ExactInteger | null,
   fractionDigits: number,
@@ -198,7 +193,7 @@ export interface ShownProperties<Value> {
   readonly [name: string]: Shown<Value>;
 }
 
-/** Returns the response properties of the named fields, in the order of the names. */
+/** Keeps the order of `properties`. */
 export const shownFields = <Value>(
   fields: { readonly [property: string]: Field },
   properties: readonly string[],
@@ -211,25 +206,22 @@ export const shownFields = <Value>(
   );
 };
 
-/** Part of the descriptions of production, loans and savings in a lookup. */
 export const NULL_FINANCIALS = 'Null without the scope `members:financials`';
 
-/** Marks properties as financial data of a person. */
 export const financials = <Value>(properties: ShownProperties<Value>): ShownProperties<Value> =>
   Object.fromEntries(
     Object.entries(properties).map(([name, property]) => [name, { ...property, groups: ['financials'] }]),
   );
 
-/** Returns the response properties of all fields that are neither hidden nor in `properties`. */
+/** Includes all fields that are neither hidden nor in `properties`. */
 export const otherFields = <Value>(
   fields: { readonly [property: string]: Field },
   properties: readonly string[],
 ): ShownProperties<Value> => {
-  const visible = listFields(fields).filter(({ isHidden }) => isHidden !== true);
-  return shownFields(
-    fields,
-    visible.map(({ property }) => property).filter((property) => !properties.includes(property)),
+  const others = listFields(fields).filter(
+    ({ property, isHidden }) => isHidden !== true && !properties.includes(property),
   );
+  return Object.fromEntries(others.map((field) => [field.name, shownField(field)]));
 };
 
 function shownField<Value>(field: NamedField): Shown<Value> {
@@ -263,10 +255,7 @@ function writerOf<Value>(field: NamedField): StringField<Value> {
   }
 }
 
-/**
- * Declares an object of a response, with its properties in order.
- * @param optional schemas of rare properties, which the caller serializes after the others
- */
+/** @param optional schemas of rare properties, which the caller serializes after the others */
 export function shownObject<Value>(
   title: string,
   properties: ShownProperties<Value>,

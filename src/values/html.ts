@@ -10,7 +10,6 @@ const ESCAPES: { readonly [character: string]: string } = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 
-/** Markup that a template inserts unescaped. */
 export class Html {
   readonly #markup: string;
 
@@ -24,13 +23,12 @@ export class Html {
   }
 }
 
-/** Value in a template. Undefined, null and false become empty text. */
+/** Undefined, null and false become empty text. */
 export type HtmlValue = string | number | bigint | Html | readonly HtmlValue[] | undefined | null | false;
 
 /** Position of a value in a template. A `tag` allows only markup, so that no text adds an attribute. */
 type Place = 'text' | 'tag' | 'attribute' | 'address';
 
-/** Cache of the positions of each template's values. */
 const knownPlaces = new WeakMap<TemplateStringsArray, readonly Place[]>();
 
 function placesOf(literals: TemplateStringsArray): readonly Place[] {
@@ -48,7 +46,7 @@ const IN_ATTRIBUTE = /(?:^|<)[^<>"]*(?:"[^"]*"[^<>"]*)*\s([\w-]+)="([^"]*)$/;
 const IN_TAG = /<[^<>"]*(?:"[^"]*"[^<>"]*)*$/;
 const ADDRESSES = ['href', 'src', 'action', 'formaction'];
 
-/** @param markup markup of the template before the value */
+/** @param markup beginning of the template, up to the value */
 function placeAfter(markup: string): Place {
   if (IN_CODE.test(markup)) throw new Error('No value belongs in a script or a style.');
   const [, name, before] = IN_ATTRIBUTE.exec(markup) ?? [];
@@ -60,7 +58,7 @@ function placeAfter(markup: string): Place {
   return before === '' && ADDRESSES.includes(name.toLowerCase()) ? 'address' : 'attribute';
 }
 
-/** Addresses in this service or on the web. The pattern excludes `javascript:`. */
+/** Excludes `javascript:`. */
 const ADDRESS = /^(?:$|\/(?!\/)|[#?]|https?:\/\/)/;
 
 function show(value: HtmlValue, place: Place): string {
@@ -77,15 +75,16 @@ function show(value: HtmlValue, place: Place): string {
   return escaped(text);
 }
 
-/**
- * Template tag that inserts escaped values, in text and in quoted attributes. The items of a list are joined.
- * @throws Error for a value in a position where escaping is not enough, such as an unquoted attribute
- */
+/** @throws Error for a value in a position where escaping is not enough, such as an unquoted attribute */
 export function html(literals: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   const places = placesOf(literals);
   const parts = values.map((value, i) => show(value, places[i] as Place) + literals[i + 1]);
   return new Html(literals[0] + parts.join(''));
 }
+
+/** Renders text in backticks as code. */
+export const withCode = (text: string, toCode = (part: string): string => part): Html =>
+  html`${text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${toCode(part)}</code>`))}`;
 
 /** @param code code of this program, never from input, because styles and scripts cannot be escaped */
 export function codeElement(name: 'style' | 'script', code: string): Html {

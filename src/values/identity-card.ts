@@ -12,16 +12,12 @@ export const IDENTITY_CARD_ERROR = new FieldError('Expected a national ID of exa
  * True for exactly 16 digits. The two check digits are not verified, because their rule is secret. Birth
  * year and sex are never derived, because numbers change when a card is issued again (docs/api.md#members).
  */
-export function isIdentityCard(text: string): boolean {
-  return IDENTITY_CARD.test(text);
-}
+export const isIdentityCard = (text: string): boolean => IDENTITY_CARD.test(text);
 
-export function parseIdentityCard(text: string): string | FieldError {
-  return IDENTITY_CARD.test(text) ? text : IDENTITY_CARD_ERROR;
-}
+export const parseIdentityCard = (text: string): string | FieldError =>
+  isIdentityCard(text) ? text : IDENTITY_CARD_ERROR;
 
 export const mayContainIdentityCard = (text: string): boolean => text.search(IDENTITY_CARD_LIKE) >= 0;
 
-/** Replaces all possible national IDs in a text, for example in a member code. */
 export const hideIdentityCards = (text: string, by = '(hidden)'): string =>
   text.replace(IDENTITY_CARD_LIKE, by);

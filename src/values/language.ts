@@ -7,7 +7,7 @@ import kinyarwanda from './rw.json' with { type: 'json' };
 export const LANGUAGES = ['en', 'fr', 'rw'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Names of the languages, each in the language itself, so that its speakers recognise the name. */
+/** Each name is in its own language, so that its speakers recognise it. */
 export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
   en: 'English',
   fr: 'Français',
@@ -40,14 +40,11 @@ const wordings = Object.fromEntries(
   }),
 ) as { readonly [language in Language]: Wording };
 
-/**
- * Returns the text in the language, or in English if there is no translation.
- * @param write formats values; pages pass this function because their formats differ from those of commands
- */
+/** Falls back to English. @param write formats values on pages, which differ from those of commands */
 export const inLanguage = (text: Text, language: Language, write?: Wording['write']): string =>
   compose(text, write === undefined ? wordings[language] : { ...wordings[language], write });
 
-/** Returns the text for a page, with French no-break spaces before marks such as `:` and `?`. */
+/** Adds the no-break spaces of French before marks such as `:` and `?`. */
 export function onPage(text: Text, language: Language, write?: Wording['write']): string {
   const said = inLanguage(text, language, write);
   return language === 'fr' ? said.replace(/ (?=[:;?!»])|(?<=«) /g, '\u00a0') : said;
@@ -56,7 +53,7 @@ export function onPage(text: Text, language: Language, write?: Wording['write'])
 export const findLanguage = (name: string): Language | undefined =>
   LANGUAGES.find((language) => language === name);
 
-/** Returns the language of a locale such as `fr_RW.UTF-8`, from the first of these variables that is set. */
+/** Reads a locale such as `fr_RW.UTF-8` from the first of these variables that is set. */
 export function languageOf({ LC_ALL, LC_MESSAGES, LANG }: NodeJS.ProcessEnv): Language {
   const [name = ''] = (LC_ALL || LC_MESSAGES || LANG || '').split(/[_.@-]/);
   return findLanguage(name.toLowerCase()) ?? 'en';

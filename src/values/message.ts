@@ -28,7 +28,7 @@ export class Written {
 type Value = string | number | Written | Message | readonly (string | Message)[];
 export type Values = { readonly [place: string]: Value };
 
-/** Sentence for people. A sentence without placeholders may be a plain string. */
+/** A sentence without placeholders may be a plain string. */
 export type Text = string | Message;
 
 export class Message {
@@ -51,32 +51,30 @@ export class Message {
 }
 
 type NameOf<Place extends string> = Place extends `${infer Name}|${string}` ? Name : Place;
-/** Names of the placeholders in a template. The names in a template concatenated with `+` are unknown. */
+/** The type of a template that is concatenated with `+` is `string`, so its placeholders are unknown. */
 type PlaceOf<Template extends string> = string extends Template
   ? string
   : Template extends `${string}{${infer Place}}${infer Rest}`
     ? NameOf<Place> | PlaceOf<Rest>
     : never;
 
-/** Values of a template's placeholders, as rest parameters. */
+/** Rest parameters of `say`. */
 export type InPlaces<Template extends string> = [PlaceOf<Template>] extends [never]
   ? []
   : [values: { readonly [place in PlaceOf<Template>]: Value }];
 
-/** Creates a message from its English template and the values of its placeholders. */
 export const say = <const Template extends string>(
   template: Template,
   ...[values]: InPlaces<Template>
 ): Message => new Message(template, values ?? {});
 
-/** Converts a text to a message, so that it can be nested in another message and translated. */
+/** Makes a text a translatable value of another message. */
 export const asMessage = (text: Text): Message => (typeof text === 'string' ? new Message(text, {}) : text);
 
-/** Joins texts with a separator other than a comma. */
 export const joinTexts = (texts: readonly Value[], between: string): Message =>
   new Message(texts.map((_, i) => `{${i}}`).join(between), Object.fromEntries(texts.entries()));
 
-/** Changes all texts among the values of a message, including texts in nested messages. */
+/** Changes all texts among the values of a message and of nested messages. */
 export function mapTexts({ template, values }: Message, change: (text: string) => Text): Message {
   const one = (each: Text): Text => (typeof each === 'string' ? change(each) : mapTexts(each, change));
   const changed = Object.entries(values).map(([place, value]): [string, Value] => [
@@ -90,12 +88,11 @@ export function mapTexts({ template, values }: Message, change: (text: string) =
   return new Message(template, Object.fromEntries(changed));
 }
 
-/** Translation and formatting of a language. */
 export interface Wording {
   /** @returns undefined if the template has no translation */
   translate(template: string): string | undefined;
   isSingular(count: number): boolean;
-  /** Formats a value or count. Without this function, values have the format of commands. */
+  /** By default, values have the format of commands. */
   write?(value: Written | number): string;
 }
 
@@ -103,7 +100,7 @@ const ENGLISH: Wording = { translate: (template) => template, isSingular: (count
 
 export const PLACE = /\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}/g;
 
-/** Returns the text in a language, or in English if there is no translation. */
+/** Falls back to English. */
 export function compose(text: Text, wording: Wording): string {
   const template = typeof text === 'string' ? text : text.template;
   const translated = wording.translate(template);
@@ -128,13 +125,13 @@ function show(value: Value, wording: Wording): string {
   return value.map((each) => show(each, wording)).join(', ');
 }
 
-/** Packs a text into a single string for storage: the template, a line feed, and the values as JSON. */
+/** Returns a single string for storage: the template, a line feed, and the values as JSON. */
 export const pack = (text: Text): string =>
   typeof text === 'string'
     ? text.replaceAll('\n', ' ')
     : `${text.template}\n${JSON.stringify(text.values, packInner)}`;
 
-/** Packs a nested message or formatted value as an object, so that `unpack` can restore it. */
+/** Marks nested messages and formatted values, so that `unpack` can restore them. */
 function packInner(this: { readonly [key: string]: unknown }, key: string, value: unknown): unknown {
   const inner = this[key];
   if (inner instanceof Written) return { asWritten: inner.as, text: inner.text };

@@ -1,6 +1,6 @@
 /**
- * JSON Schema 2020-12 with the TypeScript type of the described values. Each function builds a plain object
- * for OpenAPI; the type exists only at compile time. The schemas validate no values; parsers of fields do.
+ * JSON Schema 2020-12 for OpenAPI, with the TypeScript type of the described values. The parsers of fields
+ * validate values, not the schemas.
  */
 
 import type { Deprecation } from './declared-fields.ts';
@@ -11,14 +11,12 @@ import { COOPERATIVE_CODE } from './text.ts';
 
 declare const VALUE: unique symbol;
 
-/** JSON Schema whose valid values have the type `T`. */
 export interface Schema<T = unknown> {
   readonly [keyword: string]: unknown;
   /** Never present at run time; carries the type for the compiler. */
   readonly [VALUE]?: T;
 }
 
-/** Type of the values that a schema describes. */
 export type Static<Described> = Described extends Schema<infer T> ? T : never;
 
 interface Annotations {
@@ -26,12 +24,10 @@ interface Annotations {
   /** A schema with a title becomes a component of the OpenAPI description. */
   readonly title?: string;
   readonly default?: unknown;
-  /** Examples, of which `exampleOf` returns the first. */
   readonly examples?: readonly unknown[];
 }
 
 interface StringKeywords extends Annotations {
-  /** Length in characters (code points), like `maxLength`. */
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
@@ -93,14 +89,13 @@ export function nullable<T>(schema: Schema<T>, keywords: Annotations = {}): Sche
 export const deprecationKeywords = (deprecation: Deprecation | undefined): Schema =>
   deprecation === undefined ? {} : { deprecated: true, 'x-deprecation': deprecation };
 
-/** Returns the schema of an object that must have all these properties, and may have others. */
+/** All properties are required. */
 export const object = <P extends Properties>(
   properties: P,
   keywords: Annotations = {},
 ): Schema<{ [name in keyof P]: Static<P[name]> }> =>
   objectWith(properties, Object.keys(properties), keywords);
 
-/** @param required names of the properties that an object must have */
 export const objectWith = <P extends Properties>(
   properties: P,
   required: readonly string[],
@@ -128,10 +123,7 @@ const BY_PATTERN: { readonly [pattern: string]: string } = {
   [ID.source]: '1',
 };
 
-/**
- * Returns an example that is valid for a schema: the declared example, or else an example of the schema's
- * kind, or else a value composed from examples of its parts. Objects have only required properties.
- */
+/** Returns the declared example, or else a valid value. Composed objects have only required properties. */
 export function exampleOf(schema: Schema): unknown {
   const {
     examples,

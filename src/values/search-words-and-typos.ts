@@ -1,14 +1,11 @@
-/**
- * Words of a search by name (docs/api.md#search), and words and numbers that differ by a typo. A word of a
- * search matches the beginning of a word in a name.
- */
+/** Words of a search by name (docs/api.md#search), and words and numbers that differ by a typo. */
 import { FieldError } from './errors.ts';
 import { say } from './message.ts';
 import { BLANK, MAX_LENGTH, parseText } from './text.ts';
 
 const SHORTEST_WORD = 3;
 const MOST_WORDS = 5;
-/** Maximum number of rows that a search finds, counts and shows on pages. */
+/** Maximum number of rows that a search finds, counts and shows. */
 export const MOST_FOUND = 10_000;
 
 const APOSTROPHES = /['’‘ʼ`´]/g;
@@ -26,7 +23,7 @@ interface SplitWords {
   readonly short: readonly string[];
 }
 
-/** Separates words that are too short for a search, such as initials. Does nothing if all are short. */
+/** Separates words that are too short for a search, such as initials, unless all words are short. */
 export function splitShortWords(text: string): SplitWords {
   const words = wordsOf(text);
   const long = words.filter((word) => !isShort(word));
@@ -39,26 +36,25 @@ export const hasWordsOf = (name: string, beginnings: readonly string[]): boolean
   beginnings.every((each) => wordsOf(name).some((word) => fold(word).startsWith(each)));
 
 /**
- * Parses the words of a search. A word becomes lower case without accents if the result has only digits and
- * the letters a to z. Apostrophes are dropped, because the index contains words with and without apostrophes.
+ * A word becomes lower case without accents if the result has only digits and the letters a to z. Apostrophes
+ * are dropped, because the index contains words with and without them.
  */
 export function parseSearch(text: string): readonly string[] | FieldError {
   const clean = parseText(text, MAX_LENGTH.name);
   if (clean instanceof FieldError) return clean;
   const words = wordsOf(clean);
   if (words.length === 0) return BLANK;
-  const folded = words.map(fold);
   if (words.some(isShort))
     return new FieldError(say('Ensure each word has at least {count} characters.', { count: SHORTEST_WORD }));
   if (words.length > MOST_WORDS) return new FieldError(`Ensure there are no more than ${MOST_WORDS} words.`);
-  return words.map((word, i) => (PLAIN.test(folded[i] ?? '') ? (folded[i] as string) : word));
+  return words.map((word) => (PLAIN.test(fold(word)) ? fold(word) : word));
 }
 
 // Typos in words and numbers
 
 /**
- * Returns the number of typos between two words: the optimal string alignment distance, which counts extra,
- * missing, wrong or swapped letters. Returns a number above `most` if the distance exceeds `most`.
+ * Returns the optimal string alignment distance, which counts extra, missing, wrong or swapped letters; or
+ * some number above `most` if the distance exceeds `most`.
  */
 export function countTypos(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1;
@@ -83,19 +79,17 @@ export function countTypos(one: string, other: string, most: number): number {
 
 const at = (row: readonly number[], column: number): number => row[column] as number;
 
-/** Minimum length of a word in which a typo is assumed. A shorter word with a typo may be another name. */
+/** A shorter word with a typo may be another name. */
 const SHORTEST_WITH_TYPO = 4;
 
-/** True for a word of plain lower-case letters that is long enough for a typo. */
 export const mayHaveTypo = (word: string): boolean =>
   word.length >= SHORTEST_WITH_TYPO && /^[a-z]+$/.test(word);
 
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 
 /**
- * Returns every word that a single typo could have turned into this word. A typo is a missing, extra or wrong
- * letter, or two swapped letters.
- * @param word plain lower-case letters
+ * Returns the words that differ by one extra, missing, wrong or swapped letter.
+ * @param word letters a to z
  */
 export function withOneTypo(word: string): string[] {
   const words = new Set<string>();

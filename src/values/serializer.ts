@@ -5,26 +5,23 @@
  */
 import { formatDateTime, type TimeZone } from './date-time.ts';
 
-/** Returns the JSON text of a value. */
 export type Serialize<Value> = (value: Value, zone: TimeZone) => string;
 
-/** Field with a string or null. `serializeObject` writes the quotes. */
+/** `serializeObject` writes the quotes. */
 export interface StringField<Value> {
   readonly read: (value: Value, zone: TimeZone) => string | null;
   /** True if the text may contain characters that JSON escapes. */
   readonly isFree: boolean;
 }
 
-/** Field with any text, or null. */
 export const text = <Value>(read: StringField<Value>['read']): StringField<Value> => ({ read, isFree: true });
 
-/** Field with null or a text that JSON never escapes, such as digits, dates and choices. */
+/** Text that JSON never escapes, such as digits, dates and choices. */
 export const plain = <Value>(read: StringField<Value>['read']): StringField<Value> => ({
   read,
   isFree: false,
 });
 
-/** Characters that JSON.stringify escapes. */
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 export const quote = (string: string): string =>
@@ -32,7 +29,6 @@ export const quote = (string: string): string =>
 
 export const quoteOrNull = (string: string | null): string => (string === null ? 'null' : quote(string));
 
-/** Serializers of all fields of an object. `Shape` is the type of the object's schema. */
 export type FieldSerializers<Shape, Value> = {
   readonly [field in keyof Shape]-?: StringField<Value> | Serialize<Value>;
 };
@@ -66,7 +62,6 @@ function toWriter<Value>(
   };
 }
 
-/** @param fields in the order of the response */
 export function serializeObject<Shape, Value>(fields: FieldSerializers<Shape, Value>): Serialize<Value> {
   const entries = Object.entries(fields) as [string, StringField<Value> | Serialize<Value>][];
   const writers = entries.map(([name, field], i) => toWriter(name, field, i === 0));
@@ -100,7 +95,6 @@ export function serializeArray<Value>(
   return `[${json}]`;
 }
 
-/** Field with the date-time of an instant in epoch seconds, or null. */
 export const instant = <Value>(read: (value: Value) => number | null): StringField<Value> =>
   plain((value, zone) => {
     const epochSeconds = read(value);

@@ -3,10 +3,7 @@ import { FieldError, mayEcho } from './errors.ts';
 import { mayContainIdentityCard } from './identity-card.ts';
 import { type Message, say, type Text } from './message.ts';
 
-/**
- * Maximum lengths shared by several fields, in characters (Unicode code points) after trimming
- * (docs/api.md#texts). Other maximum lengths are only in the declarations of their fields.
- */
+/** Maximum lengths that several fields share, in Unicode code points after trimming (docs/api.md#texts). */
 export const MAX_LENGTH = {
   code: 32,
   memberCode: 64,
@@ -18,8 +15,7 @@ export const MAX_LENGTH = {
 
 // C0 and C1 control characters, except tab, line feed and carriage return, which count as white space
 const CONTROLS = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f';
-// Invisible characters: direction marks and overrides, zero-width characters, fillers, the soft hyphen and
-// others
+// Direction marks and overrides, zero-width characters, fillers, the soft hyphen and others
 const INVISIBLE = '\\p{Default_Ignorable_Code_Point}';
 const FORBIDDEN = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'u');
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
@@ -30,10 +26,7 @@ const FORBIDDEN_CHARACTER = new FieldError(
 );
 export const NOT_A_STRING = new FieldError('Not a valid string.');
 
-/**
- * Normalizes text for storage: NFC, trimmed, with white space inside collapsed to single spaces.
- * @param maxLength maximum length in characters (code points)
- */
+/** Normalizes text for storage: NFC, trimmed, with white space inside collapsed to single spaces. */
 export function parseText(text: string, maxLength: number): string | FieldError {
   // Most values of an import are plain ASCII without extra spaces, and already normalized.
   if (text.length <= maxLength && PLAIN.test(text)) return text;
@@ -51,27 +44,24 @@ export function parseText(text: string, maxLength: number): string | FieldError 
 
 export const COOPERATIVE_CODE = /^[A-Z0-9-]{1,32}$/;
 
-/** Parses a cooperative's code: 1 to 32 characters of `A-Z 0-9 -` (docs/api.md#cooperatives). */
 export function parseCooperativeCode(text: string): string | FieldError {
   const code = parseText(text, MAX_LENGTH.code);
   if (code instanceof FieldError) return code;
   return COOPERATIVE_CODE.test(code) ? code : new FieldError('Use only the characters A-Z, 0-9 and "-".');
 }
 
-/** Parses the code of an existing cooperative in any letter case, because stored codes are in upper case. */
+/** Allows any letter case for an existing cooperative, because stored codes are in upper case. */
 export const parseNamedCode = (text: string): string | FieldError => parseCooperativeCode(text.toUpperCase());
 
-/** Formats a count with its noun, such as `1 delivery` or `2 deliveries`. */
+/** Returns, for example, `1 delivery` or `2 deliveries`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
-/** True if two texts are equal apart from letter case, including the case of accented letters. */
 export const isSameIgnoringCase = (one: string, other: string): boolean => foldCase(one) === foldCase(other);
 
 // Converts to upper case first, because Greek has one upper-case sigma and two lower-case sigmas.
 const foldCase = (text: string): string => text.normalize('NFC').toUpperCase().toLowerCase();
 
-/** The error repeats an invalid choice only if `mayEcho` allows that. */
 export function parseChoice<T extends string>(text: string, choices: readonly T[]): T | FieldError {
   if ((choices as readonly string[]).includes(text)) return text as T;
   return new FieldError(mayEcho(text) ? `"${text}" is not a valid choice.` : 'Not a valid choice.');
@@ -79,10 +69,7 @@ export function parseChoice<T extends string>(text: string, choices: readonly T[
 
 const MAX_USER_LENGTH = 100;
 
-/**
- * Parses the name of a user who runs a command or makes a correction: 1 to 100 characters. Refuses a national
- * ID in the name, because an erasure of the person would not remove the name.
- */
+/** Refuses a name with a national ID, because an erasure of the person would not remove it. */
 export function parseUserName(text: string): string | FieldError {
   const name = parseText(text, MAX_USER_LENGTH);
   return typeof name === 'string' && mayContainIdentityCard(name)
@@ -141,5 +128,4 @@ export const CHOICE_LABELS: { readonly [choice: string]: Message } = {
   other: say('other'),
 };
 
-/** Returns the label of a choice, or any other value unchanged. */
 export const labelOf = (value: string): Text => CHOICE_LABELS[value] ?? value;

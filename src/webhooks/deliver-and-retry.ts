@@ -7,7 +7,7 @@ import type { NarrowableStore } from '../registry/registry-store.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { RegistryError } from '../values/errors.ts';
-import { FAILURES_TO_REPORT, findPause, MessageReader, type Next, wants } from './next-message.ts';
+import { FAILURES_TO_REPORT, findPause, MessageReader, type Next, readEnd, wants } from './next-message.ts';
 import type {
   WebhookAttempt,
   WebhookEndpoint,
@@ -24,13 +24,10 @@ export interface WebhookSettings {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly resolve?: Resolve | undefined;
-  /** Timeout of an attempt. */
   readonly timeoutMs?: number | undefined;
-  /** Interval between checks for changes by commands and for due retries. */
   readonly lookMs: number;
 }
 
-/** Dependencies that the deliveries of all endpoints share. */
 export interface DeliveryContext extends Omit<WebhookSettings, 'lookMs'> {
   readonly stores: NarrowableStore<ServedRows>;
   readonly keys: Pick<ApiKeyStore, 'find'>;
@@ -39,7 +36,6 @@ export interface DeliveryContext extends Omit<WebhookSettings, 'lookMs'> {
   readonly clock: Clock;
   readonly zone: TimeZone;
   readonly signal: AbortSignal;
-  /** Logs a message for the operator. */
   note(message: string): void;
   /** False while delivery results cannot be stored. */
   mayDeliver(): boolean;
@@ -54,14 +50,13 @@ const HOUR_MS = 3_600_000;
 /** Milliseconds between attempts, from Standard Webhooks 1.0.0. The last wait is repeated. */
 const WAITS_MS = [5_000, 300_000, HOUR_MS / 2, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
-/** Largest random change of a wait, as a fraction of the wait. Spreads messages that failed together. */
+/** Largest random change of a wait, as a fraction. It spreads messages that failed together. */
 const JITTER = 0.1;
 const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);
 
 /**
- * @param failures number of failures of the message, at least 1
+ * @param failures at least 1
  * @param askedMs wait requested by the receiver, which replaces the schedule
- * @param random number from 0 up to 1
  */
 export function retryWaitMs(failures: number, askedMs: number | undefined, random: number): number {
   // The attempt is never made earlier than requested.
@@ -70,9 +65,7 @@ export function retryWaitMs(failures: number, askedMs: number | undefined, rando
   return wait * (1 - JITTER + 2 * JITTER * random);
 }
 
-// Delivery to an endpoint
-
-/** Maximum wait for events. After each wait, the endpoint's key is checked again. */
+/** Maximum wait for events, after which the endpoint's key is checked again. */
 const WAIT_MS = 10_000;
 
 const NOTHING_FAILS = { failures: 0, failingSequence: null, nextAttemptAtMs: 0 };
@@ -82,7 +75,7 @@ export class EndpointDelivery {
   private readonly reader: MessageReader;
   private endpoint: WebhookEndpoint;
   private progress: WebhookProgress;
-  /** Time of the next attempt in monotonic milliseconds. */
+  /** Monotonic time of the next attempt. */
   private dueMs: number;
   private attempts: WebhookAttempt[] = [];
   private isChanged = false;
@@ -101,8 +94,7 @@ export class EndpointDelivery {
     this.reader = new MessageReader(context.stores, context.zone);
   }
 
-  /** Number of attempts not yet stored. */
-  get unstored(): number {
+  get unstoredCount(): number {
     return this.attempts.length;
   }
 
@@ -122,8 +114,8 @@ export class EndpointDelivery {
   }
 
   /**
-   * Replaces the endpoint after a command has changed the file. From the progress in the file, takes only the
-   * values that commands change, because the progress in memory is newer.
+   * Takes over an endpoint that a command has changed. Of its stored progress, takes only the values that
+   * commands change, because the progress in memory is newer.
    */
   update(endpoint: WebhookEndpoint): void {
     if (endpoint.revision !== this.endpoint.revision) {
@@ -133,7 +125,7 @@ export class EndpointDelivery {
     this.endpoint = endpoint;
   }
 
-  /** Starts the delivery unless it is running; called regularly. */
+  /** Starts the delivery unless it is running. */
   wake(): void {
     this.running ??= this.runAndReport();
   }
@@ -145,7 +137,6 @@ export class EndpointDelivery {
     await this.running;
   }
 
-  /** Runs the delivery, and logs an error unless it equals the previous error. */
   private async runAndReport(): Promise<void> {
     let fault = '';
     try {
@@ -158,7 +149,7 @@ export class EndpointDelivery {
     this.running = undefined;
   }
 
-  /** Name in the log. The path of the URL is omitted, because it may contain a secret. */
+  /** Name in the log, without the path of the URL, which may contain a secret. */
   private get name(): string {
     return `webhook endpoint ${this.endpoint.id} (${URL.parse(this.endpoint.url)?.origin})`;
   }
@@ -210,13 +201,11 @@ export class EndpointDelivery {
 
   /** Continues at the end of the sequence, because the epoch has changed or the next events were deleted. */
   private restart(): void {
-    const end = { after: undefined, limit: 1, epoch: undefined };
-    const { epoch, lastSequence } = this.context.stores.narrowedTo(null).events.read(end);
-    const position = { epoch, sequence: lastSequence };
+    const position = readEnd(this.context.stores.narrowedTo(null));
     this.change({ ...NOTHING_FAILS, position, isRestarted: true });
     this.reader.forget();
     this.context.note(
-      `${this.name} begins again after event ${lastSequence}: the sequence of changes does not go on ` +
+      `${this.name} begins again after event ${position.sequence}: the sequence of changes does not go on ` +
         'from where it was',
     );
   }

@@ -9,21 +9,25 @@ import type { FeedPosition, WebhookEndpoint } from './open-webhook-store.ts';
 import type { WebhookType } from './target.ts';
 import { type Addressed, eventMessage, importMessage, type WebhookMessage } from './webhook-message.ts';
 
-/** Number of events to read at a time. */
-const PAGE = 100;
+const EVENTS_AT_ONCE = 100;
 
-/** Number of failures of a message after which the operator is notified. */
 export const FAILURES_TO_REPORT = 5;
 
-/** The next message, and the endpoint's position after the message was delivered. */
 export interface Next {
   /** Undefined if the endpoint wants none of the events up to the position. */
   readonly message: WebhookMessage | undefined;
+  /** Position of the endpoint after the message is delivered. */
   readonly position: FeedPosition;
 }
 
 export const wants = ({ types }: WebhookEndpoint, type: WebhookType): boolean =>
   types === null || types.includes(type);
+
+/** Returns the position after the newest event. */
+export function readEnd({ events }: Pick<ServedRows, 'events'>): FeedPosition {
+  const { epoch, lastSequence: sequence } = events.read({ after: undefined, limit: 1, epoch: undefined });
+  return { epoch, sequence };
+}
 
 /** Returns the message about an event or, if the event is part of an import, about the entire import. */
 export async function messageOf(
@@ -42,8 +46,7 @@ export async function messageOf(
 export class MessageReader {
   private readonly stores: NarrowableStore<ServedRows>;
   private readonly zone: TimeZone;
-  /** Events that were read in advance. */
-  private events: readonly RegistryEvent[] = [];
+  private readAhead: readonly RegistryEvent[] = [];
   /** The undelivered message, cached because counting the events of an import is slow. */
   private pending: Next | undefined;
 
@@ -53,8 +56,7 @@ export class MessageReader {
   }
 
   /**
-   * Finds the next message after the position.
-   * @returns undefined if there are no further events
+   * @returns undefined if no event follows the position
    * @throws RegistryError (as a rejection) `gone` if the sequence has restarted, or the next events were
    *   deleted
    */
@@ -62,14 +64,14 @@ export class MessageReader {
     const { epoch, sequence: after } = position;
     if (this.pending !== undefined && this.pending.position.sequence > after) return this.pending;
     this.pending = undefined;
-    this.events = this.events.filter(({ sequence }) => sequence > after);
-    if (this.events.length === 0) {
-      const page = this.stores.narrowedTo(visible).events.read({ after, limit: PAGE, epoch });
+    this.readAhead = this.readAhead.filter(({ sequence }) => sequence > after);
+    if (this.readAhead.length === 0) {
+      const page = this.stores.narrowedTo(visible).events.read({ after, limit: EVENTS_AT_ONCE, epoch });
       if (page.events.length === 0)
         return page.lastSequence === after ? undefined : passed(position, page.lastSequence);
-      this.events = page.events;
+      this.readAhead = page.events;
     }
-    const event = this.events[0] as RegistryEvent;
+    const event = this.readAhead[0] as RegistryEvent;
     const to = { endpointId: endpoint.id, epoch };
     const message = await messageOf(this.stores, visible, event, to, this.zone);
     const last = message.events?.last ?? event.sequence;
@@ -80,7 +82,7 @@ export class MessageReader {
 
   /** Clears the caches after a change of the epoch or of the visible cooperatives. */
   forget(): void {
-    this.events = [];
+    this.readAhead = [];
     this.pending = undefined;
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Stores webhook endpoints and the progress of their deliveries, in a separate file (docs/webhooks.md,
- * docs/decisions/0028-webhooks.md).
- */
+/** Stores webhook endpoints and their progress in a separate file (docs/decisions/0028-webhooks.md). */
 
 import type { Connection } from '../sqlite/connection.ts';
 import { lockPrivateFile } from '../sqlite/file-use.ts';
@@ -18,7 +15,6 @@ export interface FeedPosition {
   readonly sequence: number;
 }
 
-/** Settings that an operator chooses. */
 interface WebhookEndpointValues {
   /** Key of the receiver, which determines the visible cooperatives. */
   readonly keyId: number;
@@ -47,7 +43,7 @@ export interface WebhookEndpoint extends WebhookEndpointValues, WebhookProgress 
   readonly id: number;
   /** Epoch seconds. */
   readonly createdAt: number;
-  /** Sequence numbers of events to skip. */
+  /** Sequence numbers. */
   readonly skips: readonly number[];
   /** Incremented by commands that change the progress. */
   readonly revision: number;
@@ -67,7 +63,6 @@ export interface WebhookAttempt {
   readonly fault: string | null;
 }
 
-/** Results of deliveries that have to be stored. */
 export interface WebhookOutcome {
   readonly id: number;
   /** Revision of the endpoint when it was read. */
@@ -158,7 +153,7 @@ const prepareStatements = (db: Connection) => ({
   ),
 });
 
-/** Maximum number of successful attempts to store for an endpoint. The same limit applies to failures. */
+/** Maximum number of stored successes of an endpoint, and of its stored failures. */
 const KEPT_ATTEMPTS = 100;
 
 export class WebhookStore {
@@ -168,10 +163,7 @@ export class WebhookStore {
   private lock: ReturnType<typeof lockPrivateFile>;
   private dataVersion: number | undefined;
 
-  /**
-   * @param options.waitMs maximum wait for the lock of another process
-   * @throws StorageError if the file cannot be used
-   */
+  /** @throws StorageError if the file cannot be used */
   constructor(databaseFile: string, options: { readonly waitMs: number; readonly create: boolean }) {
     const settings = { ...options, cacheKiB: 1024, schema: WEBHOOKS_SCHEMA };
     this.connection = openDatabase(webhooksFileOf(databaseFile), settings);
@@ -188,7 +180,7 @@ export class WebhookStore {
     return row && toEndpoint(row);
   }
 
-  /** Returns the secrets that sign messages now, newest first. */
+  /** Returns the valid secrets, newest first. */
   listSecrets(id: number, nowSeconds: number): readonly Uint8Array[] {
     return this.statements.selectSecrets.all(id, nowSeconds).map(({ secret }) => secret);
   }
@@ -217,10 +209,7 @@ export class WebhookStore {
     });
   }
 
-  /**
-   * Adds a secret, and sets the end of the earlier secrets.
-   * @param overlapSeconds time for which earlier secrets continue to sign
-   */
+  /** @param overlapSeconds time for which earlier secrets continue to sign */
   rotate(id: number, secret: Uint8Array, overlapSeconds: number, nowSeconds: number): void {
     this.connection.transaction.immediate(() => {
       if (this.find(id) === undefined) return;
@@ -251,7 +240,6 @@ export class WebhookStore {
   // Operations of the delivering service
 
   /**
-   * Stores results in one transaction.
    * @returns ids of endpoints whose results were not stored, because a command has changed or removed them
    * @throws StorageError `failed` while another process has the lock
    */
@@ -292,10 +280,7 @@ export class WebhookStore {
     return endpoints;
   }
 
-  /**
-   * Locks the deliveries for this store, until the store is closed or the process ends.
-   * @returns false while another store has the lock
-   */
+  /** Takes the lock until `close` or the end of the process. @returns false while another store has it */
   claim(): boolean {
     this.lock ??= lockPrivateFile(this.lockPath);
     return this.lock !== undefined;
@@ -312,9 +297,6 @@ export class WebhookStore {
 /** True if an endpoint was ever added. Cheap enough for a call every second. */
 export const hasWebhooks = (databaseFile: string): boolean => hasTables(webhooksFileOf(databaseFile));
 
-/**
- * @param use `issue` creates a missing file; `serve` and `manage` need an existing file
- * @throws StorageError
- */
+/** @param use `issue` creates a missing file @throws StorageError */
 export const openWebhooks = (storage: Storage, use: StorageUse): WebhookStore =>
   new WebhookStore(storage.pathForOpening(), { waitMs: waitMsFor(use), create: use === 'issue' });

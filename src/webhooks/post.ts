@@ -5,12 +5,10 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { packageVersion } from '../runtime/process.ts';
 import type { Clock } from '../runtime/scheduler.ts';
 import { FieldError } from '../values/errors.ts';
+import type { WebhookAttempt } from './open-webhook-store.ts';
 import { PrivateAddressError, parseTarget, publicLookup, type Resolve } from './target.ts';
 
-/**
- * Parses a `Retry-After` header, in seconds or as an HTTP date.
- * @returns milliseconds, at least 1,000; undefined if the header is missing or invalid
- */
+/** @returns milliseconds, at least 1,000; undefined if the header is missing or invalid */
 function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
@@ -33,7 +31,6 @@ const MAX_RESPONSE_BYTES = 4 * 1024;
 interface Posting {
   readonly url: string;
   readonly allowsPrivate: boolean;
-  /** Headers of this message, in addition to `HEADERS`. */
   readonly headers: { readonly [name: string]: string };
   readonly body: string;
 }
@@ -42,25 +39,16 @@ interface PostOptions {
   readonly clock: Clock;
   readonly agent?: HttpAgent | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Resolves host names; the system by default. */
   readonly resolve?: Resolve | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface PostResult {
-  /** HTTP status; null without a response. */
-  readonly status: number | null;
-  /** Reason of the failure, without text from the receiver; null on success. */
-  readonly fault: string | null;
-  /** Wait requested by the receiver, in milliseconds. */
+export interface PostResult extends Pick<WebhookAttempt, 'status' | 'fault' | 'durationMs'> {
+  /** Wait requested by the receiver. */
   readonly retryAfterMs: number | undefined;
-  readonly durationMs: number;
 }
 
-/**
- * Sends a message. A status other than 2xx, such as a redirect, is a failure. The promise never rejects:
- * errors become the `fault` of the result.
- */
+/** Sends a message. Never rejects: each error, and each status other than 2xx, becomes a `fault`. */
 export async function post(posting: Posting, options: PostOptions): Promise<PostResult> {
   const { clock } = options;
   const startedMs = clock.monotonicMs();
@@ -156,7 +144,7 @@ function faultOf(error: unknown): string {
 // Connections to receivers, which stay open between deliveries
 
 /** Maximum number of connections to all endpoints, including idle connections. */
-export const MAX_CONNECTIONS = 16;
+const MAX_CONNECTIONS = 16;
 const IDLE_MS = 60_000;
 
 interface Connection {
@@ -175,10 +163,7 @@ export class Connections {
     this.most = most;
   }
 
-  /**
-   * Runs work with the connection of an endpoint. If the pool is full, closes an idle connection of another
-   * endpoint, or waits until a connection is idle.
-   */
+  /** If the pool is full, closes an idle connection of another endpoint, or waits until one is idle. */
   async use<T>(endpointId: number, isTls: boolean, work: (agent: HttpAgent) => Promise<T>): Promise<T> {
     let connection = this.take(endpointId, isTls);
     while (connection === undefined) {
@@ -203,8 +188,7 @@ export class Connections {
     if (connection === undefined) {
       if (this.opened.size >= this.most && !this.closeIdle()) return undefined;
       const Agent = isTls ? HttpsAgent : HttpAgent;
-      const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: IDLE_MS });
-      connection = { agent, isBusy: true };
+      connection = { agent: new Agent({ keepAlive: true, maxSockets: 1, timeout: IDLE_MS }), isBusy: true };
     }
     connection.isBusy = true;
     this.opened.delete(endpointId);
@@ -213,12 +197,10 @@ export class Connections {
   }
 
   private closeIdle(): boolean {
-    for (const [endpointId, { agent, isBusy }] of this.opened) {
-      if (isBusy) continue;
-      agent.destroy();
-      this.opened.delete(endpointId);
-      return true;
-    }
-    return false;
+    const idle = this.opened.entries().find(([, { isBusy }]) => !isBusy);
+    if (idle === undefined) return false;
+    const [endpointId, { agent }] = idle;
+    agent.destroy();
+    return this.opened.delete(endpointId);
   }
 }

@@ -9,16 +9,13 @@ import { WEBHOOKS_DESCRIBED } from './webhook-reference.ts';
 
 /** Interval of the check for new endpoints, changes by commands, and due retries. */
 const LOOK_MS = 1_000;
-/**
- * Milliseconds, or number of attempts, after which results are stored. If the process is killed, the next
- * service repeats the attempts whose results were not stored.
- */
+// If the process is killed, the next service repeats the attempts whose results were not stored.
 const STORE_MS = 50;
 const STORE_ATTEMPTS = 100;
-/** Milliseconds for attempts in progress at shutdown. Aborted attempts are repeated after the next start. */
+/** Time for attempts in progress at shutdown. Aborted attempts are repeated after the next start. */
 const GRACE_MS = 3_000;
 
-/** Delivers to all endpoints. Without endpoints, only checks every second whether a webhooks file exists. */
+/** Without endpoints, only checks every second whether a webhooks file exists. */
 class WebhookService {
   private readonly service: ComposedService;
   private readonly zone: TimeZone;
@@ -29,7 +26,6 @@ class WebhookService {
   private readonly timer: NodeJS.Timeout;
   private context: DeliveryContext | undefined;
   private storing: NodeJS.Timeout | undefined;
-  private hasClaim = false;
   private isStuck = false;
   private isClosed = false;
   private lastFault = '';
@@ -42,11 +38,10 @@ class WebhookService {
     setImmediate(() => this.look());
   }
 
-  /** Waits a few seconds for running attempts, aborts the rest, and stores the results. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.timer);
-    const stopped = Promise.all([...this.deliveries.values()].map((delivery) => delivery.stop()));
+    const stopped = Promise.all(this.deliveries.values().map((delivery) => delivery.stop()));
     await Promise.race([stopped, sleep(GRACE_MS, undefined, { ref: false })]);
     this.ending.abort();
     await stopped;
@@ -67,12 +62,10 @@ class WebhookService {
   }
 
   private lookAt(store: WebhookStore): void {
-    this.hasClaim ||= store.claim();
-    if (!this.hasClaim) return;
+    if (!store.claim()) return;
     const endpoints = store.listIfChanged();
     if (endpoints !== undefined) this.takeOver(endpoints);
     if (this.isStuck) this.store();
-    if (this.isClosed) return;
     for (const delivery of this.deliveries.values()) delivery.wake();
   }
 
@@ -95,7 +88,6 @@ class WebhookService {
     };
   }
 
-  /** Starts deliveries of new endpoints, updates changed endpoints, and stops removed endpoints. */
   private takeOver(endpoints: readonly WebhookEndpoint[]): void {
     const ids = new Set(endpoints.map(({ id }) => id));
     for (const [id, delivery] of this.deliveries) {
@@ -113,7 +105,7 @@ class WebhookService {
   private storeSoon(): void {
     if (this.isClosed) return;
     this.storing ??= setTimeout(() => this.store(), STORE_MS);
-    const unstored = [...this.deliveries.values()].reduce((sum, delivery) => sum + delivery.unstored, 0);
+    const unstored = this.deliveries.values().reduce((sum, delivery) => sum + delivery.unstoredCount, 0);
     if (unstored >= STORE_ATTEMPTS) this.store();
   }
 
@@ -148,7 +140,6 @@ class WebhookService {
     }
   }
 
-  /** Logs an error unless it equals the previous error. */
   private report(error: unknown): void {
     const fault = error instanceof Error ? error.message : String(error);
     if (fault === this.lastFault) return;

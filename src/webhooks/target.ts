@@ -1,7 +1,4 @@
-/**
- * Checks the URLs of webhooks and the addresses of their hosts (docs/webhooks.md#targets). Declares the types
- * of messages.
- */
+/** Checks URLs of webhooks and addresses of their hosts (docs/webhooks.md#targets); types of messages. */
 
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -45,7 +42,7 @@ export const leadsToPrivateAddress = (url: URL): Promise<boolean | undefined> =>
 
 const MAX_LENGTH = 2_000;
 
-/** Returns the host of a URL: a name, or an address without the brackets of IPv6. */
+/** Returns a name, or an address without the brackets of IPv6. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 /** @param allowsPrivate allows plain HTTP and private addresses */

@@ -13,7 +13,7 @@ import { acting, type Run, withStore } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { type Awaitable, FieldError, RegistryError } from '../values/errors.ts';
-import { FAILURES_TO_REPORT, findPause, messageOf } from './next-message.ts';
+import { FAILURES_TO_REPORT, findPause, messageOf, readEnd } from './next-message.ts';
 import {
   hasWebhooks,
   openWebhooks,
@@ -73,7 +73,6 @@ function describeEndpoint(
 
 type DescribedEndpoint = ReturnType<typeof describeEndpoint>;
 
-/** Formats a table of all endpoints, then a line for each endpoint whose deliveries fail or are paused. */
 function formatEndpoints(endpoints: readonly DescribedEndpoint[]): string {
   const table = formatRows(endpoints, {
     ID: 'id',
@@ -118,7 +117,6 @@ const formatAttempts = (attempts: readonly ReturnType<typeof describeAttempt>[])
     TOOK: ({ duration_ms: ms }) => `${Math.round(ms)} ms`,
   });
 
-/** Collects the values of `--events`: webhook types, or groups of types such as `member.*`. */
 const collectTypes = (text: string, before: readonly WebhookType[] = []): readonly WebhookType[] =>
   withNew(before, accept(parseTypes(split(text), WEBHOOK_TYPES)));
 
@@ -187,7 +185,7 @@ function parseSequence(text: string): number {
   throw new InvalidArgumentError('Expected the sequence number of an event.');
 }
 
-/** Returns the action of a command on one endpoint. @throws CommandError if the endpoint does not exist */
+/** The action throws a CommandError if the endpoint does not exist. */
 const actingOn = <Options extends PrintOptions>(
   context: CliContext,
   work: (
@@ -214,9 +212,6 @@ async function withRegistry<T>({ storage }: Run, work: (store: RegistryStore) =>
   return withStore(openRegistry(storage), work);
 }
 
-const readEnd = (registry: RegistryStore) =>
-  registry.events.read({ after: undefined, limit: 1, epoch: undefined });
-
 const findKey = ({ storage, now }: Run, id: number): Promise<ApiKey | undefined> =>
   withStore(openKeys(storage, 'manage'), (keys) => keys.find(id, now));
 
@@ -236,11 +231,10 @@ async function add(run: Run<AddOptions>): Promise<void> {
   const allowsPrivate = allowPrivate === true;
   await assertTarget(run, url, allowsPrivate);
   // Deliveries start with the next event; receivers read earlier events over HTTP.
-  const page = await withRegistry(run, async (registry) => {
+  const position = await withRegistry(run, async (registry) => {
     await assertReceives(run, keyId);
     return readEnd(registry);
   });
-  const position = { epoch: page.epoch, sequence: page.lastSequence };
   const secret = newSecret();
   const values = { keyId, url, types, allowsPrivate };
   const endpoint = await withStore(openWebhooks(run.storage, 'issue'), (store) =>
@@ -273,7 +267,6 @@ async function assertReceives(run: Run, keyId: number): Promise<void> {
   if (pause !== undefined) throw refused(`Key ${keyId} would get nothing: ${pause}.`);
 }
 
-/** Prints an endpoint and its secret, which is never shown again. @param note follows the URL */
 async function printSecret(
   run: Run,
   endpoint: WebhookEndpoint,
@@ -407,7 +400,7 @@ async function skip(
   const end = await withRegistry(run, readEnd);
   if (end.epoch === position.epoch && sequence <= position.sequence)
     throw refused(`Event ${sequence} was delivered or passed over already.`);
-  if (sequence > end.lastSequence) throw refused(`There is no event ${sequence} yet.`);
+  if (sequence > end.sequence) throw refused(`There is no event ${sequence} yet.`);
   store.skip(id, sequence);
   const text = `Event ${sequence} will not be delivered to endpoint ${id}.\n`;
   run.show({ id: String(id), skipped: sequence }, text);

@@ -62,16 +62,14 @@ export const WEBHOOK_HEADERS = {
 };
 
 export interface WebhookMessage {
-  /** The same in all attempts, even after a restart, because the id consists of endpoint and events. */
+  /** The same in all attempts, even after a restart: it consists of endpoint and events. */
   readonly id: string;
   readonly type: WebhookType | 'webhook.test';
   /** Sequence numbers of the first and last event of the message; undefined for a test. */
   readonly events: ImportRange | undefined;
-  /** JSON. */
   readonly body: string;
 }
 
-/** Endpoint that receives a message, and epoch of the events in the message. */
 export interface Addressed {
   readonly endpointId: number;
   readonly epoch: string;
@@ -93,7 +91,7 @@ const toMessage = (
   message: { readonly type: WebhookMessage['type'] },
 ): WebhookMessage => ({ id, type: message.type, events, body: JSON.stringify(message) });
 
-/** Builds the message for all events of an import, or of its undo. @param event one of these events */
+/** @param event any event of the import or of its undo */
 export function importMessage(
   to: Addressed,
   event: RegistryEvent,
@@ -116,7 +114,6 @@ export function importMessage(
   return toMessage(idOf(to, String(last)), { first, last }, message);
 }
 
-/** Builds the message that tells the receiver to copy all data again. */
 export function restartMessage(
   to: Addressed,
   sequence: number,
@@ -144,10 +141,7 @@ export const newSecret = (): Uint8Array => randomBytes(32);
 
 export const formatSecret = (secret: Uint8Array): string => `whsec_${Buffer.from(secret).toString('base64')}`;
 
-/**
- * Returns the headers of one attempt.
- * @param secrets each makes a signature, because the receiver may know only one of them during a rotation
- */
+/** @param secrets each makes a signature, because during a rotation the receiver may know only one */
 export function signedHeaders(
   { id, body }: WebhookMessage,
   secrets: readonly Uint8Array[],

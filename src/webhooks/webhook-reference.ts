@@ -3,14 +3,12 @@
 import { EVENT } from '../events/feed.ts';
 import type { Components, Json } from '../reference/headers.ts';
 import type { OutgoingMessages } from '../reference/openapi.ts';
-import { code, entries, entry, objectLink, withCode } from '../reference/schema-fields.ts';
+import { code, entries, entry, objectLink } from '../reference/schema-fields.ts';
 import { EVENT_TYPES } from '../registry/changes/append-and-expire-events.ts';
-import { type Html, html } from '../values/html.ts';
+import { type Html, html, withCode } from '../values/html.ts';
 import { exampleOf, type Schema } from '../values/schema.ts';
 import { IMPORT_TYPES } from './target.ts';
 import { IMPORT_MESSAGE, RESTART_MESSAGE, TEST_MESSAGE, WEBHOOK_HEADERS } from './webhook-message.ts';
-
-// OpenAPI description of the messages
 
 const WEBHOOK_RESPONSES = {
   '2XX': {
@@ -44,7 +42,6 @@ interface DescribedMessage {
   readonly summary: string;
 }
 
-/** Messages in the order of the reference. */
 export const WEBHOOK_MESSAGES: readonly DescribedMessage[] = [
   {
     types: EVENT_TYPES,
@@ -67,8 +64,8 @@ export const WEBHOOK_MESSAGES: readonly DescribedMessage[] = [
   { types: ['webhook.test'], operationId: 'receiveTest', schema: TEST_MESSAGE, summary: 'A test' },
 ];
 
-/** Renders the section on webhooks of the API reference, without the heading. */
-const webhooks = (): Html => html`<p>The operator of the registry adds an address
+/** Returns the section on webhooks of the API reference, without the heading. */
+const explain = (): Html => html`<p>The operator of the registry adds an address
 of yours, and gives you its secret. Every change is then posted there, in the order of
 <a href="#listEvents"><code>/events</code></a>, signed, until it is answered. A message is sent again under
 the same <code>webhook-id</code> when its answer was lost: store the id, and do nothing twice.</p>
@@ -96,5 +93,5 @@ ${WEBHOOK_MESSAGES.map(
 export const WEBHOOKS_DESCRIBED: OutgoingMessages = {
   describe: (components) =>
     Object.assign({}, ...WEBHOOK_MESSAGES.map((message) => describe(components, message))),
-  explain: webhooks,
+  explain,
 };

@@ -154,7 +154,6 @@ const showEndpoints = ({ say, write }: Visit, endpoints: readonly EndpointStatus
     ]),
   )}`;
 
-/** @param nowSeconds epoch seconds, to compute the lag */
 function metricsOf(endpoints: readonly EndpointStatus[], nowSeconds: number) {
   const valuesOf = (read: (status: EndpointStatus) => number | undefined) =>
     endpoints.map((status) => [[String(status.endpoint.id)], read(status)]);

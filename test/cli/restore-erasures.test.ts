@@ -7,6 +7,7 @@ import { startApp } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { type ImportPlace, members, nid, placeWithoutRegistry, preparedPlace } from '../support/importing.ts';
 import { filesWith } from '../support/registry-files.ts';
+import { openFile } from '../support/sqlite.ts';
 
 const WHY = ['--reason', 'Request of 12 June', '--yes'];
 const ZIMULINDA = `A-1,${nid(1)},ZX-1,Zimulinda Aline`;
@@ -280,4 +281,13 @@ test('a file of erasures that is damaged stops a restore before anything has cha
   assert.match(refused.err, /registry\.erasures\.db cannot be used as a database: .*\.\n$/);
   assert.ok(!existsSync(`${place.databaseFile}.restoring`));
   assert.deepEqual(numbers(place), [nid(2), nid(3)]);
+});
+
+test('a file with more erasures than a function takes arguments is restored too', async (context) => {
+  const place = await start(context);
+  const erasures = openFile(erasuresFile(place));
+  erasures.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 130000)
+    INSERT INTO erased_persons (identity_hash, erased_at) SELECT randomblob(32), i FROM n`);
+  erasures.close();
+  assert.match((await restore(place, 'before')).out, /^The last erasure that is known is of \d{4}-\S+Z\.$/m);
 });

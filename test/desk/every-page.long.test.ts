@@ -1,12 +1,12 @@
 /**
- * Every page of the desk with one row of everything, with more rows than any page, and with more than most
- * registries have; every page and every answer to a form in French and Kinyarwanda.
+ * Every page of the desk with one more row of everything than a page shows, and with more than a block of the
+ * counts; every page and every answer to a form in French and Kinyarwanda.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAllSent, assertComplete, visitEveryPage } from '../support/desk-pages.ts';
 
-for (const rows of [1, 201, 10_000]) {
+for (const rows of [51, 2_001]) {
   test(`every page of the desk is there with ${rows} rows of everything`, async (context) => {
     assertComplete(await visitEveryPage(context, rows), rows);
   });

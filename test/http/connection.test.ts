@@ -302,9 +302,9 @@ function idleConnection() {
   };
   const connection = new Connection(socket as unknown as Duplex, unused);
   const begin = (outgoing: { closed: boolean }) =>
-    connection.receive({} as never, outgoing as never, () => {});
+    connection.receive({ ...outgoing, req: {} } as never, () => {});
   const lookAt = (seconds: number) => {
-    connection.dropIfIdle(seconds * 1000, { idleMs: 60_000, keepAliveMs: 65_000 });
+    connection.dropIfIdle(seconds * 1000, 60_000);
     return isDestroyed;
   };
   return { counters, begin, lookAt };

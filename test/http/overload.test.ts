@@ -6,8 +6,16 @@ import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as iteration, setTimeout as wait } from 'node:timers/promises';
-import { OFTEN, Overload, RefusedAddresses, SAMPLE_MS } from '../../src/http/server/middleware.ts';
+import type { ApiRequest } from '../../src/http/declare/route.ts';
+import {
+  OFTEN,
+  Overload,
+  openOverloadGuard,
+  RefusedAddresses,
+  SAMPLE_MS,
+} from '../../src/http/server/middleware.ts';
 import { listen } from '../../src/http/server/server.ts';
+import { type AddressBlocks, parseAddressBlocks } from '../../src/values/address-blocks.ts';
 import { metricsAddress, startApp, type TestApp } from '../support/app.ts';
 import { openSocket, parseResponses, type RawResponse, requestHead } from '../support/raw.ts';
 
@@ -161,6 +169,35 @@ test('a client that tries again at once is not read until Retry-After is nearly 
   socket.write(askOften('/api/v1/me', 1));
   sent++;
   assert.equal((await statuses()).at(-1), 401);
+});
+
+test('the connection of a refused client is held, but not that of a proxy, even by its link-local address', async () => {
+  let nowMs = 0;
+  const clock = { now: () => nowMs, monotonicMs: () => nowMs };
+  const guard = openOverloadGuard(clock, parseAddressBlocks(['fe80::1']) as AddressBlocks);
+  const held: string[] = [];
+  const refuse = (remoteAddress: string) => {
+    const socket = { remoteAddress, pause: () => held.push(remoteAddress), resume: () => undefined };
+    const whenClosed = (work: () => void) => work();
+    return guard.refuse({
+      incoming: { socket, headers: {} },
+      startMs: nowMs,
+      whenClosed,
+    } as unknown as ApiRequest);
+  };
+  guard.start();
+  while (refuse('10.0.0.1') === undefined) {
+    nowMs += 100;
+    await wait(SAMPLE_MS + 5);
+    for (let i = 0; i < 50; i++) {
+      nowMs += 2;
+      refuse('10.0.0.1');
+    }
+  }
+  refuse('fe80::1%eth0');
+  refuse('fe80::2%eth0');
+  guard.stop();
+  assert.deepEqual([...new Set(held)], ['10.0.0.1', 'fe80::2%eth0']);
 });
 
 test('addresses are counted in bounded memory, and one that comes often is found among others', () => {

@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ImportOptions, importFiles } from '../../src/import/import-files.ts';
+import { openImportSession } from '../../src/import/staging/import-session.ts';
+import { KIGALI } from '../../src/values/date-time.ts';
 import { RegistryError } from '../../src/values/errors.ts';
 import {
   type ImportPlace,
@@ -15,7 +17,8 @@ import {
   nid,
   startedPlace,
 } from '../support/importing.ts';
-import { type Connection, FORMAT, openFile, openImportSessionAt, SqliteError } from '../support/sqlite.ts';
+import { type Connection, openFile, SqliteError } from '../support/sqlite.ts';
+import { storageAt } from '../support/storage.ts';
 
 /** Imports one file and does something at the moment between its checks and its apply. */
 async function importWith(
@@ -24,7 +27,7 @@ async function importWith(
   between: (db: Connection) => void,
   more: Partial<ImportOptions> = {},
 ) {
-  const session = openImportSessionAt(place.databaseFile, FORMAT, place.clock.monotonicMs);
+  const session = openImportSession(storageAt(place.databaseFile));
   const other = openFile(place.databaseFile);
   try {
     const options = { ...importOptions(place), ...more };
@@ -109,13 +112,12 @@ test('a file counts as imported when its read model cannot be refreshed, and loo
       'A-1,M-1,L1,5,1,2025-01-01\n',
   );
   const zone = {
-    ...FORMAT.zone,
+    ...KIGALI,
     get offsetSeconds(): number {
       throw new SqliteError('database or disk is full', 'SQLITE_FULL');
     },
   };
-  const format = { ...FORMAT, zone };
-  const session = openImportSessionAt(place.databaseFile, format, place.clock.monotonicMs);
+  const session = openImportSession(storageAt(place.databaseFile, zone));
   try {
     const [report] = await importFiles(session, [{ kind: 'loans', path }], importOptions(place));
     assert.deepEqual([report?.outcome, report?.changes.created], ['imported', 1]);

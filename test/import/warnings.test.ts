@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { importFiles } from '../../src/import/import-files.ts';
+import { openImportSession } from '../../src/import/staging/import-session.ts';
 import { command } from '../support/command.ts';
 import {
   COOPERATIVES,
@@ -16,7 +17,8 @@ import {
   nid,
   startedPlace,
 } from '../support/importing.ts';
-import { FORMAT, openFile, openImportSessionAt } from '../support/sqlite.ts';
+import { openFile } from '../support/sqlite.ts';
+import { storageAt } from '../support/storage.ts';
 
 const row = (n: number, cooperative = 'A-1', name = `Person ${n}`): string =>
   `${cooperative},${nid(n)},M-${n},${name}`;
@@ -269,7 +271,7 @@ test('a refused row is not warned about, and a stopped file ends the import of a
 test('a warning that nobody has seen stops the file, whatever was accepted before', async (context) => {
   const place = await placeWith(context, file('status', `${row(1)},active`, `${row(2)},deceased`));
   place.write('members.csv', file('status', `${row(1)},active`, `${row(2)},active`));
-  const session = openImportSessionAt(place.databaseFile, FORMAT, () => 0);
+  const session = openImportSession(storageAt(place.databaseFile));
   const members = [{ kind: 'members', path: join(place.folder, 'members.csv') }] as const;
   const importWhile = (sql: string) =>
     importFiles(

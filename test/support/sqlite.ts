@@ -12,7 +12,6 @@ import { Storage } from '../../src/sqlite/storage.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 
 export type { ApiKeyStore } from '../../src/access/api-key-store.ts';
-export { openImportSessionAt } from '../../src/import/staging/import-session.ts';
 export type { Connection } from '../../src/sqlite/connection.ts';
 export { keysFileOf } from '../../src/sqlite/registry-files.ts';
 export { REGISTRY_SCHEMA } from '../../src/sqlite/schemas.ts';

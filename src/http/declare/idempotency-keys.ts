@@ -12,7 +12,6 @@ import { RegistryError } from '../../values/errors.ts';
 import { type ApiResponse, badRequest, type Headers, HttpError, JsonText } from './response.ts';
 import type { ApiRequest, Creation } from './route.ts';
 
-/** Handles a POST request with the two steps of a `Creation`. The request may have an idempotency key. */
 export type Create = ReturnType<typeof openCreate>;
 
 export function openCreate(responses: IdempotentWrites, clock: Clock) {
@@ -77,10 +76,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
 
 type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
 
-/**
- * Identifies a request by its path (without trailing slash), the bytes of its body, and the cooperatives of
- * the key. After a change of these cooperatives, the saved response is therefore not sent.
- */
+/** After a change of the cooperatives of the key, the saved response is not sent. */
 function identify(
   { caller, visible, path, bodyHash }: ApiRequest,
   idempotencyKey: string,

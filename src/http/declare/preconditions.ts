@@ -5,23 +5,21 @@ import type { Schema } from '../../values/schema.ts';
 import { type ApiResponse, badRequest, HttpError, JsonText, ok } from './response.ts';
 import type { ApiRequest, RequestHeader, SuccessResponse } from './route.ts';
 
-/** Text of a resource in a response, with the tag of this text. */
 export interface Representation {
   readonly text: string;
-  /** Strong entity tag for the `ETag` header. The tag changes whenever the text changes. */
+  /** Strong entity tag, which changes whenever the text changes. */
   readonly tag: string;
-  /** Data subject, if the resource shows a person. */
   readonly subject?: Subject | undefined;
 }
 
-/** 22 characters are 132 bits of the hash. */
+/** Keeps 132 bits of the hash. */
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
 export const represent = (text: string): Representation => ({ text, tag: `"${digest(text)}"` });
 
 /**
- * Represents a resource that shows a count of rows of another kind. The count can change without a write of
- * the resource, so the tag has two parts: If-None-Match compares both parts, If-Match only the first part.
+ * Represents a resource with a count that can change without a write of the resource. Therefore the tag has
+ * two parts: If-None-Match compares both parts, If-Match only the first part.
  * @param values the text with a constant instead of the count
  */
 export const representCounted = (text: string, values: string, count: number): Representation => ({
@@ -49,7 +47,6 @@ export const taggedCreated = (path: string, { text, tag, subject }: Representati
 });
 
 /**
- * Responds to GET.
  * @returns status 304 without a body if If-None-Match names the current tag (RFC 9110, section 13.1.2)
  * @throws HttpError 400 for a malformed If-None-Match
  */
@@ -64,8 +61,7 @@ export function readTagged(request: Pick<ApiRequest, 'incoming'>, current: Repre
 
 /**
  * Reads If-Match (RFC 9110, section 13.1.1).
- * @param toTag returns the tag of a stored row
- * @returns a function of a row that throws HttpError 412 if the header does not contain the row's tag
+ * @returns a function that throws HttpError 412 if the header does not contain the tag of a row
  * @throws HttpError 400 for a malformed header
  */
 export function readIfMatch<T>(

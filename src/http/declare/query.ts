@@ -12,21 +12,16 @@ export interface QueryParameter<T> {
   readonly parse: (value: string) => T | FieldError;
 }
 
-/**
- * Declares a filter by the id of another resource. A malformed id, such as a code, is refused; an id that
- * does not exist gives an empty list.
- * @param message message for a malformed id
- */
+/** @param message refusal of a malformed id, such as a code; an id that does not exist gives an empty list */
 export const idFilter = (description: string, message: string): QueryParameter<number> => ({
   description,
   schema: string({ pattern: ID.source }),
   parse: (value) => parseId(value) ?? new FieldError(message),
 });
 
-/** Maximum number of ids in a filter. Equals the largest page size, so that all rows fit on one page. */
+/** Equals the largest page size, so that all rows fit on one page. */
 const MOST_IDS = 200;
 
-/** Filter by the ids of rows. An id that does not exist or is not visible matches nothing. */
 export const ID_FILTER: QueryParameter<readonly number[]> = {
   description:
     `Only the rows with these ids: 1 to ${MOST_IDS} different ids, separated by commas. ` +
@@ -79,8 +74,8 @@ export type ParsedQuery<Parameters extends QueryParameters> = {
 };
 
 /**
- * Parses a query. Unknown and repeated parameters are refused, because a list with a misspelt filter must not
- * return all members (docs/api.md#lists).
+ * Refuses unknown and repeated parameters, because a list with a misspelt filter must not return all members
+ * (docs/api.md#lists).
  * @throws RegistryError `invalid` with all faults
  */
 export function parseQuery<Parameters extends QueryParameters>(
@@ -111,8 +106,7 @@ export const SEARCH_FILTER = {
   description:
     'Only rows with these words in the name, in any order: each must be the beginning of a word of the ' +
     'name, at least 3 characters long. Letter case, accents and apostrophes make no difference. At most ' +
-    '5 words, and ' +
-    '10,000 rows.',
+    '5 words, and 10,000 rows.',
   schema: string({ maxLength: 200 }),
   parse: parseSearch,
 };

@@ -11,13 +11,18 @@ import {
   type NamedField,
   NOW,
 } from '../../values/declared-fields.ts';
-import { FieldError, FieldErrorList, mayEcho, NON_FIELD_ERRORS, shownName } from '../../values/errors.ts';
-import type { FieldContext, FieldKind } from '../../values/field-json.ts';
-import { kindOf } from '../../values/field-json.ts';
+import {
+  FieldError,
+  FieldErrorList,
+  invalidFields,
+  mayEcho,
+  NON_FIELD_ERRORS,
+  shownName,
+} from '../../values/errors.ts';
+import { type FieldContext, type FieldKind, kindOf } from '../../values/field-json.ts';
 import type { Schema } from '../../values/schema.ts';
 import { badRequest, bodyTooLarge, HttpError } from './response.ts';
 
-/** True if the headers announce a body. */
 export function hasBody(incoming: IncomingMessage): boolean {
   return (
     incoming.headers['transfer-encoding'] !== undefined || Number(incoming.headers['content-length'] ?? 0) > 0
@@ -101,10 +106,7 @@ function readBytes(incoming: IncomingMessage): Promise<Buffer> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Parses the JSON of a body; an empty body counts as `{}`.
- * @throws HttpError 400 with the position of the fault, never with text from the body
- */
+/** An empty body counts as `{}`. @throws HttpError 400 with the position of the fault, without body text */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return {};
   let text: string;
@@ -122,7 +124,6 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** True if brackets outside of strings are nested too deep. Does not validate the text. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let isString = false;
@@ -160,13 +161,12 @@ export interface BodyField extends FieldKind {
 
 declare const BODY: unique symbol;
 
-/** Request body of a route. `Body` is the type of the checked values. */
+/** `Body` is the type of the checked values. */
 export interface BodyDeclaration<Body = unknown> {
-  /** Name in OpenAPI. */
   readonly title: string;
   /** Fields by the property names of their values in code. */
   readonly fields: { readonly [property: string]: BodyField };
-  /** Names of response fields that a body may contain. Their values are ignored. */
+  /** Response fields that a body may contain. Their values are ignored. */
   readonly readOnly?: readonly string[];
   /** Sets of fields: the body must have all fields of one set. */
   readonly oneOf?: readonly (readonly string[])[];
@@ -182,7 +182,6 @@ export const mediaTypesOf = ({ isPatch }: Pick<BodyDeclaration, 'isPatch'>): rea
   isPatch === true ? ['application/json', 'application/merge-patch+json'] : ['application/json'];
 
 /**
- * Checks a parsed JSON body against its declared fields.
  * @returns the faults, and the values of valid fields. A field that PATCH or PUT omits has no value, so its
  *   stored value stays. A field that POST omits is null, has its fallback, or is undefined.
  * @throws RegistryError `invalid` if the body is not an object
@@ -193,8 +192,7 @@ export function parseBody<Body>(
   context: FieldContext,
 ): { values: Partial<Body>; faults: FieldErrorList } {
   const faults = new FieldErrorList();
-  const submitted = asObject(body, faults);
-  faults.throwIfAny();
+  const submitted = requireObject(body);
   const values: { [property: string]: unknown } = {};
   const accepted = new Set(readOnly);
   for (const [property, field] of Object.entries(fields)) {
@@ -221,14 +219,12 @@ function parseField(field: BodyField, value: unknown, context: FieldContext): un
   return field.parse(value, context);
 }
 
-function asObject(body: unknown, faults: FieldErrorList): { [name: string]: unknown } {
+function requireObject(body: unknown): { [name: string]: unknown } {
   if (typeof body === 'object' && body !== null && !Array.isArray(body))
     return body as { [name: string]: unknown };
-  faults.add(
-    NON_FIELD_ERRORS,
-    body === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${typeName(body)}.`,
-  );
-  return {};
+  const message =
+    body === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${typeName(body)}.`;
+  throw invalidFields({ [NON_FIELD_ERRORS]: [message] });
 }
 
 /** Returns the name of the value's type in the words of Django REST framework. */
@@ -242,7 +238,6 @@ function typeName(value: unknown): string {
 // Bodies of a resource's POST, PUT and PATCH, derived from the declared fields
 
 interface BodyOptions {
-  /** Title of the resource, from which the names of the bodies are made. */
   readonly title: string;
   /** Schema of the GET response. PUT and PATCH ignore its properties that no body can set, such as `id`. */
   readonly response: Schema;

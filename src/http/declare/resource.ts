@@ -1,7 +1,4 @@
-/**
- * Makes the routes of cooperatives, members, loans and payments: list, create, read, replace, change. Also
- * has the page parameters, envelope and links of lists (docs/api.md#lists).
- */
+/** Routes to list, create, read, replace and change rows, and the pages of lists (docs/api.md#lists). */
 
 import type { Subject } from '../../access/access-ledger.ts';
 import type { ApiKey, StoreOf, Visible } from '../../access/api-keys.ts';
@@ -50,10 +47,10 @@ import {
 } from './route.ts';
 
 const DEFAULT_PAGE_SIZE = 50;
-/** Maximum of `page_size`. Larger values are reduced to the maximum (docs/api.md#lists). */
+/** Larger values are reduced to the maximum (docs/api.md#lists). */
 const MAX_PAGE_SIZE = 200;
 
-/** Page number. A text other than digits becomes NaN, which gives 404 once all parameters are checked. */
+/** A text other than digits becomes NaN, which gives 404 once all parameters are checked. */
 const page: QueryParameter<number> = {
   description: 'Number of the page, from 1.',
   schema: integer({ minimum: 1, default: 1 }),
@@ -70,10 +67,7 @@ export const PAGE_PARAMETERS = { page, page_size: pageSize };
 
 type ListRequest = Pick<ApiRequest<typeof PAGE_PARAMETERS>, 'search' | 'baseUrl' | 'path' | 'query'>;
 
-/**
- * @param subjectOf returns the data subjects of rows; undefined if rows show no person
- * @throws HttpError 404 if the page is not a number from 1, or is after the last page
- */
+/** @throws HttpError 404 if the page is not a number from 1, or is after the last page */
 export function respondWithPage<T>(
   request: ListRequest,
   list: (page: PageRequest) => Awaitable<Page<T>>,
@@ -95,10 +89,7 @@ export function respondWithPage<T>(
   });
 }
 
-/**
- * Returns the address of another page, with sorted parameters. Page 1 has no `page` parameter, as in Django
- * REST framework.
- */
+/** Page 1 has no `page` parameter, as in Django REST framework. */
 function linkTo(request: ListRequest, number: number): string {
   const query = new URLSearchParams(request.search);
   if (number === 1) query.delete('page');
@@ -108,11 +99,7 @@ function linkTo(request: ListRequest, number: number): string {
   return `${request.baseUrl}${request.path}${search === '' ? '' : `?${search}`}`;
 }
 
-/**
- * @param rows plural noun for the rows
- * @param path path of the list, for the links in the example
- * @param row schema of a row; must have a title
- */
+/** @param rows plural noun @param row schema with a title */
 export function pageResponse(rows: string, path: string, row: Schema): SuccessResponse {
   const url = `https://registry.example.rw/api/v1${path}`;
   return {
@@ -129,38 +116,29 @@ export function pageResponse(rows: string, path: string, row: Schema): SuccessRe
   };
 }
 
-/**
- * Returns the actor who is recorded with a write over HTTP.
- * @param request request to a route that requires a scope, so that the key is known
- */
+/** Requires a route with a scope, so that the key is known. */
 export const actorOf = ({ caller }: Pick<ApiRequest, 'caller'>): Actor => `key:${(caller as ApiKey).id}`;
 
-// Ids in paths (docs/api.md#routes)
-
-/** @throws RegistryError `not_found` for a malformed id */
+/** @throws RegistryError `not_found` for a malformed id (docs/api.md#routes) */
 export function readPathId({ params }: Pick<ApiRequest, 'params'>): number {
   const id = parseId(params.id ?? '');
   if (id === undefined) throw notFound();
   return id;
 }
 
-// Resources
-
 interface Named {
-  /** Used in paths and scopes. */
   readonly tag: 'cooperatives' | 'members' | 'loans' | 'payments';
-  /** Used in the names of schemas and operations. */
   readonly title: 'Cooperative' | 'Member' | 'Loan' | 'Payment';
   readonly narrowed: Narrowing;
 }
 
-/** Resource in lists. A row of a list may have fewer properties than the resource itself. */
+/** A row of a list may have fewer properties than the resource itself. */
 interface ListedResource<Row> extends Named {
   readonly description?: string;
   readonly schema: Schema;
   readonly serialize: Serialize<Row>;
   readonly groups: readonly FieldGroup[];
-  /** Returns the id of the member whom a row shows. The function is undefined if rows show no person. */
+  /** Undefined if rows show no person. */
   readonly memberIdOf?: ((row: Row) => number) | undefined;
 }
 
@@ -215,7 +193,6 @@ export function declareResource<Declared extends Fields, Stored>(
   };
 }
 
-/** Returns a function from rows to their data subjects, or undefined if rows show no person. */
 export const subjectOfRows = <Row>(memberIdOf: ((row: Row) => number) | undefined) =>
   memberIdOf && ((rows: readonly Row[]) => ({ memberIds: [...new Set(rows.map(memberIdOf))] }));
 
@@ -226,9 +203,6 @@ const noun = ({ title }: Named): string => title.toLowerCase();
 const responseOf = (resource: ListedResource<never>) =>
   taggedResponse(`The ${noun(resource)}.`, resource.schema);
 
-// Routes of a resource: list, create, get, change
-
-/** @param toFilter converts the query to the filter of the store */
 export const listRoute = <Query extends QueryParameters, Filter, Row>(
   { tag, title, description, narrowed, schema, serialize, groups, memberIdOf }: ListedResource<Row>,
   query: Query,
@@ -282,9 +256,8 @@ export const getRoute = <Stored>(
 
 /** Context in which a body is converted to the values to store. */
 export interface Decision {
-  /** List to which the conversion adds faults of the stored row, or of a combination of values. */
+  /** To extend with faults of the stored row, or of a combination of values. */
   readonly faults: FieldErrorList;
-  /** Epoch seconds. */
   readonly nowSeconds: number;
 }
 
@@ -294,10 +267,7 @@ interface Creating extends Pick<Creation<unknown>, 'showsOnlyItsRequest'> {
   readonly narrowed?: Narrowing;
 }
 
-/**
- * @param toNew converts a checked body, from which invalid fields are missing, to the arguments of the store;
- *   adds the faults of invalid combinations of values
- */
+/** @param toNew converts a checked body, without its invalid fields, to the arguments of the store */
 export const createRoute = <
   Stored extends { readonly id: number },
   Body,
@@ -351,8 +321,8 @@ interface Changing {
 
 interface Deciding<Stored, Body, Values, Beside extends readonly unknown[]> {
   /**
-   * Converts a checked body, from which invalid fields are missing, to values. If there are faults, some
-   * values may be missing; the store then checks only the present values for conflicts.
+   * Converts a checked body, without its invalid fields, to values. If there are faults, some values may be
+   * missing; the store then checks only the present values for conflicts.
    */
   readonly toValues: (
     body: Partial<Body>,
@@ -361,8 +331,7 @@ interface Deciding<Stored, Body, Values, Beside extends readonly unknown[]> {
     ...beside: Beside
   ) => Partial<Values>;
   /**
-   * Finds further rows on which the values depend; undefined if the stored row suffices. Inside the
-   * transaction, the store finds these rows itself.
+   * Finds further rows on which the values depend. Inside the transaction, the store finds these rows itself.
    * @throws RegistryError `not_found`
    */
   readonly findBeside?: (stored: Stored, visible: Visible) => Awaitable<Beside>;

@@ -31,7 +31,6 @@ export const RESPONSE_HEADERS = [
 ] as const;
 export type ResponseHeader = (typeof RESPONSE_HEADERS)[number];
 
-/** Body that is already JSON text. */
 export class JsonText {
   readonly text: string;
 
@@ -42,10 +41,9 @@ export class JsonText {
 
 export const JSON_TYPE = 'application/json';
 
-/** Body in parts. Each part is produced after the client has received the earlier parts. */
+/** Each part is produced after the client has received the earlier parts. */
 export class BodyParts {
   readonly parts: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
-  /** Media type. */
   readonly type: string;
 
   constructor(parts: BodyParts['parts'], type = JSON_TYPE) {
@@ -62,13 +60,12 @@ export interface ApiResponse {
   /** Value to convert to JSON, a JsonText or BodyParts; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
-  /** Data subjects. A successful response of a route with `personal` data is not sent without subjects. */
+  /** A successful response of a route with `personal` data is not sent without subjects. */
   readonly subject?: Subject | undefined;
   /** Groups of fields that the response shows, if fewer than the route declares. */
   readonly fields?: readonly FieldGroup[];
-  /** Reason of a refusal, for the log and metrics. */
   readonly reason?: Refusal | UnavailableReason | undefined;
-  /** Cause of a refusal, only for the log: the text may contain details that clients must not see. */
+  /** Only for the log: the text may contain details that clients must not see. */
   readonly cause?: string;
 }
 
@@ -90,8 +87,6 @@ export const refusal = (
   reason,
 });
 
-// Errors
-
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Headers;
@@ -108,7 +103,7 @@ export class HttpError extends Error {
 }
 
 export const badRequest = (detail: string): HttpError => new HttpError(400, detail);
-/** Error for a page that does not exist, in the words of Django REST framework. */
+/** In the words of Django REST framework. */
 export const invalidPage = (): HttpError => new HttpError(404, 'Invalid page.');
 export const bodyTooLarge = (): HttpError => new HttpError(413, 'Request body too large.');
 

@@ -1,7 +1,4 @@
-/**
- * Declarations of routes, and the request that routes handle. The router, validation, access control, OpenAPI
- * and tests read the declarations.
- */
+/** Declarations of routes, which the router, access control, OpenAPI and tests read, and the request. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
@@ -18,7 +15,7 @@ import { type ApiResponse, badRequest, type Headers, type ResponseHeader, refusa
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
-/** Methods of requests, each with the method of the route that handles such a request. */
+/** Methods of requests, each with the method of its route. */
 export const METHODS = {
   GET: 'GET',
   HEAD: 'GET',
@@ -27,7 +24,7 @@ export const METHODS = {
   PATCH: 'PATCH',
 } as const satisfies { readonly [method: string]: Method };
 
-/** Request headers that a route may read. reference/headers.ts describes each header. */
+/** reference/headers.ts describes each header. */
 export type RequestHeader =
   | 'Accept'
   | 'Accept-Encoding'
@@ -37,10 +34,7 @@ export type RequestHeader =
   | 'X-End-User'
   | 'X-Purpose';
 
-/**
- * Permitted callers: keys with one or two scopes (with `isExport`, also with the right to export), any active
- * key, or everyone.
- */
+/** Permitted callers. `isExport` also requires the right to export. */
 export type Access =
   | { readonly scope: Scope; readonly alsoScope?: Scope; readonly isExport?: true }
   | 'any key'
@@ -52,11 +46,7 @@ export function scopesOf({ access }: Pick<Route, 'access'>): readonly Scope[] {
   return alsoScope === undefined ? [scope] : [scope, alsoScope];
 }
 
-/**
- * Personal data in successful responses: the number of persons, and all groups of fields that a response may
- * show. Responses with personal data name their data subjects (`ApiResponse.subject`), and each access is
- * recorded.
- */
+/** Personal data in successful responses: the number of persons, and all fields that may be shown. */
 export type Personal =
   | 'none'
   | { readonly persons: 'one' | 'numbers' | 'page' | 'all'; readonly fields: readonly FieldGroup[] };
@@ -70,10 +60,7 @@ export interface Parameter {
   readonly description: string;
   readonly schema: Schema;
   readonly example: string;
-  /**
-   * True if the router accepts any byte in this segment. The handler then refuses malformed values itself,
-   * because a mistyped national ID must never give 404 (docs/api.md#routes).
-   */
+  /** The handler gets any byte, because a mistyped national ID must never give 404 (docs/api.md#routes). */
   readonly takesAnyByte?: boolean;
 }
 
@@ -95,14 +82,11 @@ export interface Creation<Created> {
   /** Composes the response. May run inside the transaction, so the response must depend on this row only. */
   respond(created: Created, request: Pick<ApiRequest, 'params'>): ApiResponse;
   /**
-   * True if a response 201 shows no personal data other than the data in the request; or a function that
-   * decides this for a body. Such a response is not recorded as an access (docs/ledger.md#recorded-data).
+   * True, or returns true for a body, if a response 201 shows no other personal data than the request. The
+   * response is then not recorded as an access (docs/ledger.md#recorded-data).
    */
   readonly showsOnlyItsRequest?: boolean | ((body: unknown) => boolean) | undefined;
-  /**
-   * Returns the data subjects of a saved response that is sent again. The function is undefined if responses
-   * show no person.
-   */
+  /** Returns the data subjects of a saved response. Undefined if responses show no person. */
   readonly subjectOf?: ((shown: ShownRow, request: Pick<ApiRequest, 'params'>) => Subject) | undefined;
 }
 
@@ -135,18 +119,14 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly optionalScopes?: readonly Scope[];
   readonly params?: { readonly [name: string]: Parameter };
   readonly query?: Query;
-  /** Headers that the handler reads. With `If-None-Match`, the route may respond with status 304. */
+  /** With `If-None-Match`, the route may respond with status 304. */
   readonly requestHeaders?: readonly RequestHeader[];
   readonly body?: BodyDeclaration;
   /** True if the created row has no path, so that the response 201 has no `Location`. */
   readonly createsPart?: true;
   readonly responses: { readonly [status: number]: SuccessResponse };
-  /**
-   * Returns the number of requests for which this request counts in the limits of the key. Without this
-   * function, a request counts as one, and is limited before its body is read.
-   */
+  /** Number that counts in the limits of the key; by default 1, counted before the body is read. */
   readonly countRequests?: (body: unknown) => number;
-  /** Statuses with which the handler itself may refuse a request. */
   readonly refusals?: readonly (400 | 404 | 409 | 410 | 412 | 422 | 503)[];
 }
 
@@ -172,7 +152,6 @@ export type Route<Query extends QueryParameters = QueryParameters> =
   | AskingRoute<Query>
   | HandlingRoute<Query>;
 
-/** Returns the request headers that the handler or an earlier stage reads. */
 export const requestHeadersOf = (route: Route): readonly RequestHeader[] => [
   ...('creation' in route ? (['Idempotency-Key'] as const) : []),
   ...(route.requestHeaders ?? []),
@@ -192,14 +171,11 @@ export const fullPath = (route: Pick<Route, 'path' | 'isOutsideApi'>): string =>
 // Limits of restricted keys on each route (docs/keys.md#restricted-keys)
 
 export interface Narrowing {
-  /**
-   * Access of a lookup-only key. `allowed` is for routes that show no person, or one person by national ID. A
-   * function returns true for requests that name a person by national ID.
-   */
+  /** A function returns true for requests that name a person by national ID. */
   readonly lookupOnly: 'allowed' | 'refused' | ((request: ApiRequest) => boolean);
   /**
-   * Access of a key that is limited to some cooperatives. `narrowed`: the store of the handler shows and
-   * accepts only rows of these cooperatives. `allowed`: the data does not belong to any cooperative.
+   * `narrowed`: the store of the handler shows and accepts only rows of the cooperatives of the key.
+   * `allowed`: the data does not belong to any cooperative.
    */
   readonly cooperatives: 'narrowed' | 'allowed' | 'refused';
 }
@@ -213,8 +189,6 @@ export const SHOWS_PERSONS: Narrowing = { lookupOnly: 'refused', cooperatives: '
 /** For routes with a national ID in the path. */
 export const SHOWS_ONE_PERSON: Narrowing = { lookupOnly: 'allowed', cooperatives: 'narrowed' };
 
-// Request
-
 const NO_SEARCH = new URLSearchParams();
 const NO_PARAMS = {};
 
@@ -223,7 +197,6 @@ export class ApiRequest<Query extends QueryParameters = QueryParameters> {
   /** Handlers may read only the headers declared in `requestHeaders` of the route. */
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** Request ID in the log and in the response. */
   readonly id: string;
   /** Time of arrival in monotonic milliseconds. */
   readonly startMs: number;
@@ -231,21 +204,18 @@ export class ApiRequest<Query extends QueryParameters = QueryParameters> {
   readonly path: string;
   /** Prefix of paths for clients: from PUBLIC_URL, or else from the framework that mounts the handler. */
   readonly prefix: string;
-  /** Template of the path; empty until a path has matched. */
+  /** Empty until a path has matched. */
   template = '';
-  /** Undefined until path and method have matched. */
   route: Route | undefined;
-  /** Raw path segments by parameter name. */
   params: { readonly [name: string]: string } = NO_PARAMS;
   /** Undefined until the middleware has found the key, and on public routes. */
   caller: ApiKey | undefined;
   /** Parsed query; still empty when the middleware runs. */
   query: ParsedQuery<Query> = {};
-  /** Parsed JSON, for routes that have a body. */
   body: unknown;
   /** SHA-256 of the body's bytes; only for a request with an Idempotency-Key. */
   bodyHash: string | undefined;
-  /** Purpose and end user that the client states; only on routes that show persons. */
+  /** Only on routes that show persons. */
   stated: Stated = NOTHING_STATED;
   /** Headers that the response gets, even if it is a refusal. */
   readonly headers: Headers = {};
@@ -318,10 +288,7 @@ function parseSearch(text: string): URLSearchParams {
 /** U+FFFD, which replaces bytes that are not valid UTF-8. */
 const REPLACED = '%EF%BF%BD';
 
-/**
- * Returns the prefix at which a framework has mounted the handler. Express, and Fastify with middie, remove
- * the prefix from `url`, and store the original URL in `originalUrl`.
- */
+/** Express, and Fastify with middie, remove the prefix from `url`, and keep it in `originalUrl`. */
 function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
   if (typeof originalUrl !== 'string' || !originalUrl.endsWith(url)) return '';
@@ -342,7 +309,6 @@ const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 /**
  * Refuses requests that node:http accepts but that two programs, such as a proxy and this service, could
  * interpret differently (docs/api.md#responses-and-errors).
- * @returns a refusal with status 400 or 501, or undefined for an unambiguous request
  */
 export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefined {
   if (incoming.httpVersion !== '1.1' && incoming.httpVersion !== '1.0')
@@ -379,10 +345,7 @@ function isHost(text: string): boolean {
   return match !== null && (match[1] === undefined || isIPv6(match[1]));
 }
 
-/**
- * Check before the handler. Returns a response to refuse the request; otherwise may set properties of the
- * request, and returns undefined. Middleware functions are called in order, and never wait.
- */
+/** Returns a response to refuse the request. Otherwise may set properties of the request. */
 export type Middleware = (request: ApiRequest) => ApiResponse | undefined;
 
 // Purpose and end user of an access, which a client states in headers (docs/ledger.md)
@@ -417,10 +380,7 @@ type Stated = Pick<AccessRecord, 'purpose' | 'endUser'>;
 
 const NOTHING_STATED: Stated = { purpose: null, endUser: null };
 
-/**
- * @param purposeOfKey purpose to record if the request has no X-Purpose
- * @throws HttpError 400 for a header that is repeated or is not valid text
- */
+/** @throws HttpError 400 for a header that is repeated or is not valid text */
 export function readStatements(
   incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
   purposeOfKey: string | null = null,
@@ -444,7 +404,6 @@ export function weightsOf(header: string | string[] | undefined): ReadonlyMap<st
   return weights;
 }
 
-/** @param header value of Accept-Encoding */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
   const weights = weightsOf(header);
   const weight = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;

@@ -32,7 +32,6 @@ interface AccessLogOptions {
   readonly level: LogLevel;
   /** Receives complete lines. */
   readonly write: (lines: string) => void;
-  /** Epoch milliseconds. */
   readonly now: () => number;
   readonly scheduler: Scheduler;
 }
@@ -87,13 +86,11 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
           `,"duration_ms":${entry.durationMs.toFixed(3)}${more}}\n`,
       );
     },
-    /** Logs an unexpected error. Clients never see its text. */
     unexpected(requestId: string, error: unknown): void {
       if (level === 'silent') return;
-      const cause = redact(describe(error));
+      const cause = redact(stacksOf(error));
       add(`${JSON.stringify({ time: timeOf(now()), level: 'error', request_id: requestId, cause })}\n`);
     },
-    /** Logs a message for operators, for example that the server is listening. */
     note(message: string): void {
       if (level !== 'info') return;
       add(`${JSON.stringify({ time: timeOf(now()), level: 'info', message })}\n`);
@@ -111,15 +108,14 @@ const COUNTED_MS = 1_000;
 
 const MAX_CAUSES = 5;
 
-/** Returns the stacks of the error and its causes. */
-function describe(error: unknown, causes = 0): string {
+function stacksOf(error: unknown, causes = 0): string {
   if (!(error instanceof Error)) return String(error);
   const text = error.stack ?? error.message;
   if (error.cause === undefined || causes === MAX_CAUSES) return text;
-  return `${text}\ncaused by ${describe(error.cause, causes + 1)}`;
+  return `${text}\ncaused by ${stacksOf(error.cause, causes + 1)}`;
 }
 
-/** Formats epoch milliseconds as `toISOString` does, but caches the text of the last second. */
+/** Formats like `toISOString`, but caches the text of the last second. */
 function createTimeFormatter(): (ms: number) => string {
   let shownSecond = -1;
   let shownText = '';

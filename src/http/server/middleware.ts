@@ -1,7 +1,4 @@
-/**
- * Middleware for requests that match a route, in the order of docs/api.md#order-of-checks: overload,
- * authentication, allowlists, scope, restrictions and rate.
- */
+/** Checks of requests that match a route, in the order of docs/api.md#order-of-checks. */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -41,10 +38,9 @@ import {
 } from '../declare/response.ts';
 import { type ApiRequest, type Middleware, scopesOf } from '../declare/route.ts';
 
-// Detects an overload by the delay of the event loop, because arriving requests wait as long as this delay
-// (docs/decisions/0031-overload.md). The class `Overload` sets no timers.
+// Detection of an overload by the delay of the event loop, because arriving requests wait as long as this
+// delay (docs/decisions/0031-overload.md)
 
-/** Milliseconds between samples of the event loop. */
 export const SAMPLE_MS = 20;
 /** Milliseconds since the previous sample above which a sample counts as late. */
 const LATE_MS = 50;
@@ -53,8 +49,8 @@ const INTERVAL_MS = 500;
 /** Minimum number of late samples in an overload, because one long call causes only one late sample. */
 const LEAST_SAMPLES = 3;
 /**
- * Milliseconds after each poll of the event loop during which an overloaded service admits requests. A
- * response is sent at the end of the iteration, so a client waits at most about twice this time.
+ * Milliseconds after each poll of the event loop during which an overloaded service admits requests. A client
+ * waits at most about twice this time, because a response is sent at the end of the iteration.
  */
 const ADMITTING_MS = 50;
 /** Requests that each iteration admits even after `ADMITTING_MS`, in case the process was suspended. */
@@ -63,7 +59,6 @@ const LEAST_ADMITTED = 24;
 const CALM_MS = 3_500;
 
 export class Overload {
-  /** True during an overload. */
   isLasting = false;
   private sampledMs: number;
   private polledMs: number;
@@ -128,10 +123,7 @@ const OVERLOADED = refusal(
   'overloaded',
 );
 
-/**
- * Milliseconds for which a refused connection is not read. Less than Retry-After, so that the hold never
- * delays a client that obeys the header.
- */
+/** Time for which a refused connection is not read. Less than Retry-After, which clients should obey. */
 const HELD_MS = 2_900;
 
 /** Refuses nothing before `start` is called. */
@@ -144,7 +136,7 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
   let timer: NodeJS.Timeout | undefined;
 
   function isProxy({ remoteAddress }: Socket): boolean {
-    const peer = remoteAddress === undefined ? undefined : parseAddress(remoteAddress);
+    const peer = parsePeer(remoteAddress);
     return peer !== undefined && trustedProxies.has(peer);
   }
 
@@ -161,10 +153,7 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
     released.clear();
   }
 
-  /**
-   * Stops reading from the connection of a refused client until the client may try again. Otherwise thousands
-   * of clients that repeat requests at once would keep the service busy; a paused connection costs nothing.
-   */
+  /** Otherwise thousands of clients that repeat requests at once would keep the service busy. */
   function hold(socket: Socket): void {
     // Several refused requests in a pipeline count as one attempt.
     if (socket.destroyed || holds.has(socket)) return;
@@ -182,7 +171,6 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
   }
 
   return {
-    /** First middleware of the chain. */
     refuse(request: ApiRequest): ApiResponse | undefined {
       if (!overload.isLasting && released.size === 0) return undefined;
       if (request.route?.isAlwaysAnswered === true) return undefined;
@@ -190,8 +178,7 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
       // A request that was sent during the hold is refused again.
       const isOld = released.delete(socket);
       if (!isOld && !overload.refuses(request.startMs)) return undefined;
-      // Three kinds of connections are not held: a connection whose hold has just ended, a connection that
-      // ends with this response, and the connection of a proxy, because other clients share it.
+      // A connection that ends with this response needs no hold. Other clients share that of a proxy.
       if (!isOld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
       return OVERLOADED;
     },
@@ -206,6 +193,9 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
   };
 }
 
+/** The system appends the zone index to a link-local address. */
+const parsePeer = (peer = ''): Address | undefined => parseAddress(peer.replace(/%.*$/, ''));
+
 /**
  * Returns the client's address: the peer of the socket or, behind trusted proxies, the rightmost address of
  * `X-Forwarded-For` that is not a trusted proxy.
@@ -216,7 +206,7 @@ export function clientAddress(
   forwardedFor: string | undefined,
   trusted: AddressBlocks,
 ): Address | undefined {
-  const socketAddress = peer === undefined ? undefined : parseAddress(peer.replace(/%.*$/, ''));
+  const socketAddress = parsePeer(peer);
   if (socketAddress === undefined || !trusted.has(socketAddress)) return socketAddress;
   for (const hop of (forwardedFor ?? '').split(',').reverse()) {
     const address = parseAddress(hop.trim());
@@ -225,14 +215,12 @@ export function clientAddress(
   return undefined;
 }
 
-/** Returns the client's address for records, or null if the address is unknown. */
 export function clientAddressText(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
   trusted: AddressBlocks,
 ): string | null {
   const { remoteAddress: peer } = socket;
-  // Without trusted proxies, the usual case, the address is not parsed. This saves time in every response
-  // with personal data.
+  // Without trusted proxies, the usual case, not parsing the address saves time.
   if (trusted.texts.length === 0) return peer?.replace(/^::ffff:(?=[0-9.]+$)|%.*$/g, '') ?? null;
   return clientAddress(peer, headers['x-forwarded-for']?.toString(), trusted)?.toString() ?? null;
 }
@@ -328,9 +316,8 @@ const INACTIVE = invalid('API key is inactive.', 'disabled');
 const BEARER = 'Bearer ';
 const PLAIN_BEARER = /^Bearer [!-~]+$/;
 
-/** @returns the token of an Authorization header, or a refusal in the words of Django REST framework */
+/** Refuses in the words of Django REST framework. */
 function readBearerToken(header: string | undefined): string | ApiResponse {
-  // The usual form of the header
   if (header !== undefined && PLAIN_BEARER.test(header)) return header.slice(BEARER.length);
   const [scheme = '', token, ...rest] = (header ?? '').trim().split(/[ \t]+/);
   if (scheme.toLowerCase() !== 'bearer') return MISSING;
@@ -365,9 +352,8 @@ function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middl
 }
 
 /**
- * Returns a function that hashes keys and caches the hashes, because requests that arrive together often have
- * the same key. The cache is cleared after each event-loop iteration, so that no key stays in memory longer
- * than its requests.
+ * Caches hashes, because requests that arrive together often have the same key. The cache is cleared after
+ * each event-loop iteration, so that no key stays in memory longer than its requests.
  */
 function openHashes(scheduler: Scheduler): (token: string) => string {
   const hashes = new Map<string, string>();
@@ -387,7 +373,7 @@ function openHashes(scheduler: Scheduler): (token: string) => string {
 // Detection of addresses from which many requests are refused with 401 or 403 (docs/operating.md#log). Such
 // an address is logged but never refused, because clients with valid keys may share the address.
 
-/** Number of refusals within a minute after which the log names an address. */
+/** Refusals within a minute after which the log names an address. */
 export const OFTEN = 100;
 const MINUTE_MS = 60_000;
 /** Maximum number of counted addresses. An address with over 0.1% of the refusals is always counted. */
@@ -398,11 +384,7 @@ export class RefusedAddresses {
   private readonly reported = new Set<string>();
   private sinceMs = Number.NEGATIVE_INFINITY;
 
-  /**
-   * Counts a refusal.
-   * @param nowMs monotonic milliseconds
-   * @returns true if the address has many refusals, at most once a minute for each address
-   */
+  /** @param nowMs monotonic @returns true if the address has many refusals, at most once a minute for each */
   count(address: string, nowMs: number): boolean {
     if (nowMs - this.sinceMs >= MINUTE_MS) {
       this.sinceMs = nowMs;
@@ -426,9 +408,6 @@ export class RefusedAddresses {
   }
 }
 
-// Scopes (docs/api.md#authentication)
-
-/** Refuses a request with status 403 if the key lacks a scope of the route. */
 function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
   if (route === undefined || typeof route.access === 'string') return undefined;
   const scopes = scopesOf(route);
@@ -440,9 +419,8 @@ function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /**
- * Returns a function that counts a number of requests in the hourly and the daily window. A number above the
- * remaining quota is refused with status 429 and not counted. A number above a limit itself is refused with
- * status 400 and counted as one request.
+ * A number of requests above the remaining quota is refused with status 429 and not counted. A number above a
+ * limit itself is refused with status 400 and counted as one request.
  */
 export function limitRate(limiter: RateLimiter, clock: Clock) {
   return ({ caller, headers }: ApiRequest, count: number): ApiResponse | undefined => {
@@ -463,7 +441,7 @@ export function limitRate(limiter: RateLimiter, clock: Clock) {
   };
 }
 
-// Cache. The object of a key's limits stays the same until keys change.
+// The object of a key's limits stays the same until keys change.
 const policies = new WeakMap<RateLimits, string>();
 
 function policyOf(limits: RateLimits): string {
@@ -495,7 +473,6 @@ const NO_EXPORT = refusal(403, PERMISSION_DENIED, {}, 'export');
 const NO_PURPOSE = refusal(400, 'X-Purpose: This key must say why it reads.', {}, 'purpose');
 const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'cooperatives');
 
-/** Refuses requests that a restriction of the key forbids (403), or that lack a required purpose (400). */
 function checkRestrictions(request: ApiRequest): ApiResponse | undefined {
   const { caller, route } = request;
   if (caller === undefined || route === undefined) return undefined;
@@ -533,7 +510,6 @@ export function createMiddleware(dependencies: MiddlewareDependencies): Middlewa
   };
 }
 
-/** Combines middleware functions into one that runs them in order, up to the first refusal. */
 export const chain =
   (stages: readonly Middleware[]): Middleware =>
   (request) => {

@@ -30,11 +30,8 @@ import type { AccessLog } from './access-log.ts';
 import { limitRate } from './middleware.ts';
 import type { Sender } from './send.ts';
 
-// Stages of a request (ARCHITECTURE.md#the-life-of-a-request)
-
 interface HandlerDependencies {
   readonly routes: readonly Route[];
-  /** Counts uses of deprecated features. */
   readonly keys: Pick<ApiKeyStore, 'countUse'>;
   readonly middleware: Middleware;
   readonly limiter: RateLimiter;
@@ -45,7 +42,7 @@ interface HandlerDependencies {
   readonly publicUrl: PublicUrl | undefined;
 }
 
-/** Marks a request whose client waits for `100 Continue` before sending the body. */
+/** Marks a request whose client waits for `100 Continue`. */
 export const EXPECTS_CONTINUE = Symbol('expects continue');
 
 /** @throws Error for contradictory routes, or for an invalid deprecation */
@@ -143,10 +140,8 @@ const ACCEPTED_HEADERS = ['Authorization', 'Content-Type', 'X-Request-Id'];
 const PREFLIGHT_MAX_AGE = '7200';
 
 /**
- * Returns the headers that tell a browser what a page may send (docs/keys.md#use-in-browsers). A preflight
- * request has no key, so every page gets these headers. The request that follows needs a key that allows
- * the host of the page.
- * @returns no headers for an OPTIONS request that does not come from a browser
+ * Every page gets these headers, because a preflight request has no key. The request that follows needs a key
+ * that allows the host of the page (docs/keys.md#use-in-browsers).
  */
 function preflightHeaders({ headers }: IncomingMessage, match: Match): Headers {
   if (headers.origin === undefined || headers['access-control-request-method'] === undefined) return {};
@@ -165,7 +160,6 @@ interface Match {
   /** Routes by method. The route for GET also handles HEAD. */
   readonly routes: { readonly [method in Method]?: Route };
   readonly params: { readonly [name: string]: string };
-  /** Matched path with `{name}` for parameters. */
   readonly template: string;
   readonly allow: string;
 }
@@ -247,7 +241,6 @@ function matchPath(root: Node, path: string): Match | undefined {
   return { routes: node.routes, params, template: node.template, allow: node.allow };
 }
 
-/** @param params object to which the parameter is added, with the segment as its value */
 function parameterNode(
   { parameter }: Node,
   segment: string,
@@ -264,11 +257,7 @@ function parameterNode(
 /** Statuses of refusals by middleware, for which no use of a deprecated feature is counted. */
 const UNUSED: readonly number[] = [401, 403, 429];
 
-/**
- * Returns a sender that adds deprecation headers to the responses to requests that use a deprecated feature.
- * If nothing is deprecated, returns `send` itself.
- * @throws Error as `listDeprecated` does
- */
+/** @throws Error as `listDeprecated` does */
 export function announceDeprecated({
   routes,
   send,
@@ -297,7 +286,7 @@ interface DeprecatedFeature {
   /** Name for clients and operators, such as `GET /api/v1/things, parameter old`. */
   readonly name: string;
   readonly deprecation: Deprecation;
-  /** Returns true for a request that uses the feature. Always true for a field of the response. */
+  /** Always true for a field of the response. */
   readonly isUsedBy: (request: Pick<ApiRequest, 'search' | 'body'>) => boolean;
 }
 
@@ -343,7 +332,6 @@ function* deprecatedProperties(schema: Schema, path = ''): Generator<[string, De
 
 const earliest = (dates: readonly string[]): Date => new Date(dates.toSorted()[0] as string);
 
-/** With several deprecations, the headers have the earliest dates and all links. */
 const deprecationHeaders = (deprecations: readonly Deprecation[]): Headers => ({
   // Date of structured fields (RFC 9745)
   Deprecation: `@${earliest(deprecations.map(({ since }) => since)).getTime() / 1000}`,

@@ -38,7 +38,6 @@ interface Recording {
   readonly trustedProxies: AddressBlocks;
 }
 
-/** Response that waits until its access record is on disk. */
 interface Unrecorded {
   readonly request: ApiRequest;
   readonly response: ApiResponse;
@@ -46,7 +45,7 @@ interface Unrecorded {
   readonly record: AccessRecord;
 }
 
-/** Sends the response to a request. Never throws. */
+/** Never throws. */
 export type Sender = (request: ApiRequest, response: ApiResponse) => void;
 
 export function createSender({ scheduler, log, clock, isDraining, recording }: SenderDependencies): Sender {
@@ -68,7 +67,6 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
     logWhenSent(request, response, log, clock);
   }
 
-  /** Records the accesses of an event-loop iteration together, and then sends their responses. */
   async function recordAll({ ledger }: Recording): Promise<void> {
     const all = unrecorded;
     unrecorded = [];
@@ -113,8 +111,6 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
   };
 }
 
-// Bytes
-
 function toText(body: unknown): string | undefined {
   if (body === undefined || body instanceof BodyParts) return undefined;
   return body instanceof JsonText ? body.text : JSON.stringify(body);
@@ -157,16 +153,13 @@ const EXPOSED = [...RESPONSE_HEADERS, ...OF_ALL].join(', ');
 
 const PATH_HEADERS = ['Location', 'Content-Location'];
 
-/** Adds the prefix to paths in headers. A saved response has no prefix, because the prefix may change. */
+/** A saved response has no prefix, because the prefix may change. */
 function addPrefix(headers: Headers, prefix: string): void {
   if (prefix === '') return;
   for (const name of PATH_HEADERS) if (name in headers) headers[name] = prefix + headers[name];
 }
 
-/**
- * Adds CORS headers if the key allows the host of the page that sent the request, so that the page can read
- * the response, even a refusal (docs/keys.md#use-in-browsers).
- */
+/** Lets a page of an allowed host read the response, even a refusal (docs/keys.md#use-in-browsers). */
 function allowOrigin({ caller, incoming }: ApiRequest, headers: Headers): void {
   const { origin } = incoming.headers;
   if (origin === undefined || caller === undefined || !admitsHost(caller, incoming.headers)) return;
@@ -192,10 +185,7 @@ function addLength(headers: Headers, text: string): 'utf8' | 'latin1' {
 /** Milliseconds after which a connection is closed if the client is still sending a refused body. */
 const DRAIN_MS = 1_000;
 
-/**
- * Reads a little of a refused body before the connection ends. Closing immediately would reset the
- * connection, and the client might never see the response (docs/api.md#responses-and-errors).
- */
+/** Closing at once would reset the connection, perhaps before the client sees the response. */
 function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): void {
   let drainedBytes = 0;
   const timer = setTimeout(finish, DRAIN_MS);
@@ -218,9 +208,9 @@ function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): 
 /** Maximum number of parts per event-loop iteration, so that requests do not wait for thousands of parts. */
 const PARTS_AT_ONCE = 20;
 
-/** Returns a function that sends a response in parts. If a part fails, the response is truncated there. */
+/** If a part fails, the response is truncated there. */
 export function createPartSender() {
-  /** Functions that are called in order. Each lets one response send its next part. */
+  /** Each function lets one response send its next part. */
   let ready: (() => void)[] = [];
 
   function sendSome(): void {
@@ -245,8 +235,6 @@ export function createPartSender() {
     });
   };
 }
-
-// Access log
 
 /** Logs a request after the system has taken the entire response, or after the client has disconnected. */
 function logWhenSent(
@@ -277,11 +265,7 @@ function logWhenSent(
 
 // Access records, written before a response with personal data is sent (docs/ledger.md)
 
-/**
- * Returns the data subjects whose access must be recorded before the response is sent.
- * @returns undefined for a response that shows no person
- * @throws Error for a response that shows persons without naming its data subjects
- */
+/** @throws Error for a response that shows persons without naming its data subjects */
 function subjectOf(request: ApiRequest, { status, subject, body }: ApiResponse): Subject | undefined {
   const { route } = request;
   if (route === undefined || route.personal === 'none') return undefined;
@@ -314,7 +298,6 @@ function subjectOfRefusal({ body }: ApiRequest, refusal: unknown): Subject | und
   return { identityCards: [String((body as { readonly identity_card: unknown }).identity_card)] };
 }
 
-/** @param timeMs epoch milliseconds */
 function toRecord(
   { id, caller, incoming, route, stated }: ApiRequest,
   { status, fields }: ApiResponse,
@@ -341,16 +324,14 @@ function toRecord(
   };
 }
 
-/** Returns the refusal to send instead of a response whose access could not be recorded. */
 function refuseUnrecorded(
-  { incoming, route }: ApiRequest,
+  { route }: ApiRequest,
   unsent: ApiResponse,
   error: unknown,
 ): ReturnType<typeof toErrorResponse> {
   const refused = toErrorResponse(error);
   if (refused.response.status !== 503) return refused;
-  const mayWrite =
-    METHODS[incoming.method as keyof typeof METHODS] !== 'GET' && !('onlyReads' in (route ?? {}));
+  const mayWrite = route?.method !== 'GET' && !('onlyReads' in (route ?? {}));
   const isMade = mayWrite && unsent.status < 400;
   const detail = isMade
     ? 'The change was made; it is not shown because this reading could not be recorded.'

@@ -1,7 +1,4 @@
-/**
- * Server of node:http: limits on slow clients, refusal of bytes that are not HTTP, orderly shutdown. The
- * program opens the server in compose.ts.
- */
+/** Server of node:http: limits on slow clients, refusal of bytes that are not HTTP, orderly shutdown. */
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -22,12 +19,12 @@ import {
 } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
+import type { SocketAddress } from '../../runtime/config.ts';
 import { failBody } from '../declare/request-body.ts';
 import { badRequest, bodyTooLarge, HttpError, IS_FOLLOWED } from '../declare/response.ts';
 import { METHODS } from '../declare/route.ts';
 import { EXPECTS_CONTINUE } from './request-lifecycle.ts';
 
-/** Timeouts after which a slow client is disconnected. */
 export interface ServerTimeouts {
   readonly headersMs: number;
   /** From the first byte of a request to the end of its body. request-body.ts gives the body less time. */
@@ -51,9 +48,8 @@ const KEEP_ALIVE_MS = 65_000;
 const MAX_CONNECTIONS = 4_096;
 /** Share of the maximum above which unused connections are closed to make room for new clients. */
 const CROWDED = 0.9;
-/** Maximum bytes of unread responses in memory, over all connections. The sweep checks this maximum. */
+/** Maximum bytes of unread responses in memory, over all connections. */
 const MAX_UNSENT_BYTES = 32 * 2 ** 20;
-/** Interval of the sweep, which also checks the idle timeouts. */
 const SWEEP_MS = 1_000;
 const CLOSE_POLL_MS = 50;
 
@@ -65,11 +61,6 @@ interface ConnectionOptions {
   readonly maxConnections?: number;
 }
 
-interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
 export interface RunningServer {
   readonly address: AddressInfo;
   /** Stops accepting connections, answers received requests, and resolves when all connections are closed. */
@@ -77,13 +68,12 @@ export interface RunningServer {
 }
 
 /** @throws (as rejection) the system's error if it is impossible to listen on the address */
-export async function listen(options: ConnectionOptions & Address): Promise<RunningServer> {
+export async function listen(options: ConnectionOptions & SocketAddress): Promise<RunningServer> {
   const { server, serve } = openServer(options);
   const close = serve(await listenTogether(server, options));
   return { address: server.address() as AddressInfo, close };
 }
 
-/** Serves clients within the process, without listening. */
 export function serveInProcess(options: ConnectionOptions) {
   const { server, connections, serve } = openServer(options);
   let isClosing = false;
@@ -92,7 +82,7 @@ export function serveInProcess(options: ConnectionOptions) {
     await Promise.all(sockets.map((socket) => new Promise((end) => socket.once('close', end))));
   });
   return {
-    /** @returns the client's end of a new connection. @throws Error after the server has closed */
+    /** @returns the client's end of a new connection @throws Error after the server has closed */
     connect(): Duplex {
       if (isClosing) throw new Error('The registry is closed.');
       const { client, socket } = pair();
@@ -106,7 +96,7 @@ export function serveInProcess(options: ConnectionOptions) {
   };
 }
 
-/** Returns both ends of a connection within the process. The server's end has the properties of a socket. */
+/** The server's end has the properties of a socket. */
 function pair(): { readonly client: Duplex; readonly socket: Duplex } {
   const [client, end] = duplexPair();
   let bytesRead = 0;
@@ -126,7 +116,6 @@ function pair(): { readonly client: Duplex; readonly socket: Duplex } {
     client.destroy();
   });
   const socket = Object.defineProperties(end, {
-    // A client in the process counts as a client on this machine.
     remoteAddress: { value: '127.0.0.1' },
     bytesRead: { get: () => bytesRead },
     bytesWritten: { get: () => bytesReceived + end.writableLength },
@@ -164,8 +153,7 @@ function openServer(options: ConnectionOptions) {
     const { idleMs, closeMs } = timeouts;
     const sweep = setInterval(
       () => {
-        for (const connection of connections.values())
-          connection.dropIfIdle(performance.now(), { idleMs, keepAliveMs: KEEP_ALIVE_MS });
+        for (const connection of connections.values()) connection.dropIfIdle(performance.now(), idleMs);
         makeRoom(connections, Math.floor(maxConnections * CROWDED), log);
       },
       Math.min(SWEEP_MS, idleMs),
@@ -221,7 +209,7 @@ function trackConnections(server: Server, log: ConnectionLog, maxConnections: nu
 function answerRequests(server: Server, handler: RequestListener, connections: Connections): void {
   const handle = (incoming: IncomingMessage, outgoing: KeptAlive) => {
     outgoing._keepAliveTimeout = KEEP_ALIVE_MS;
-    connections.get(incoming.socket)?.receive(incoming, outgoing, handler);
+    connections.get(incoming.socket)?.receive(outgoing, handler);
   };
   server.on('request', handle);
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -273,17 +261,7 @@ async function closeAll(
   clearTimeout(deadline);
 }
 
-// Connection of a client. The class handles bytes that are not HTTP, clients that do not read, and idle
-// connections. Requests whose handling has begun are always answered before a connection ends, so that
-// clients learn of changes on disk.
-
-interface Exchange {
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
-}
-
 export interface ConnectionLog {
-  /** @param requestId the ID sent to the client */
   refused(requestId: string, status: number): void;
   /** Counts connections closed for lack of room, by kind. */
   closed(what: string): void;
@@ -292,7 +270,7 @@ export interface ConnectionLog {
 type SocketWithHandle = Duplex & {
   bytesRead?: number;
   bytesWritten?: number;
-  /** Internal handle, with the number of written bytes that the system has not yet taken. */
+  /** Internal handle, with the number of bytes that the system has not yet taken. */
   _handle?: { writeQueueSize?: number } | null;
   /** Parser of node:http. The parser calls `onIncoming` for each request. */
   parser?: { onIncoming: (incoming: IncomingMessage, keepsAlive: boolean) => number } | null;
@@ -303,25 +281,28 @@ const MAX_PIPELINED = 32;
 /** Return value after which the parser skips the rest of the packet, and refuses later bytes as not HTTP. */
 const STOP_PARSING = 2;
 
+/**
+ * Connection of a client. Requests whose handling has begun are always answered before the connection ends,
+ * so that clients learn of changes on disk.
+ */
 export class Connection {
   private readonly socket: SocketWithHandle;
   private readonly log: ConnectionLog;
-  /** Exchange that began last. Responses finish in order, so after its end all exchanges have finished. */
-  private last: Exchange | undefined;
-  /** Exchange whose handling began last. */
-  private current: Exchange | undefined;
+  /** Response to the last request. Responses finish in order, so after its end all have finished. */
+  private last: ServerResponse | undefined;
+  /** Response whose handling began last. */
+  private current: ServerResponse | undefined;
   private hasBegun = false;
   /** Request whose response ends the connection. */
   private final: IncomingMessage | undefined;
   private isRefused = false;
-  /** Number of requests that wait for earlier responses. */
   private waiting = 0;
-  /** True after a further request has arrived while the maximum number of requests was waiting. */
+  /** True after a request has arrived while the maximum was waiting. */
   private isStopped = false;
   private movedBytes = -1;
-  /** Monotonic time in ms at which `dropIfIdle` last saw progress. */
+  /** Monotonic time at which `dropIfIdle` last saw progress. */
   stillSinceMs = 0;
-  /** Response bytes that the client had not taken at the last call of `dropIfIdle`. */
+  /** As of the last call of `dropIfIdle`. */
   unsentBytes = 0;
 
   constructor(socket: Duplex, log: ConnectionLog) {
@@ -330,11 +311,7 @@ export class Connection {
     this.stopParsingWhenFull();
   }
 
-  /**
-   * Stops Node's parser while the maximum number of requests is waiting. A packet can contain hundreds of
-   * requests, for which node:http uses 2 MB until the client has taken the first response. Node has no
-   * setting for this.
-   */
+  /** A packet can contain hundreds of requests, for which node:http would use 2 MB. Node has no setting. */
   private stopParsingWhenFull(): void {
     const { parser } = this.socket;
     if (parser == null) return;
@@ -352,19 +329,16 @@ export class Connection {
     return this.waiting >= MAX_PIPELINED;
   }
 
-  /**
-   * Handles a request after the client has taken earlier responses, so that at most one response waits in
-   * memory for the client. Ignores requests after a response with `Connection: close`.
-   */
-  receive(incoming: IncomingMessage, outgoing: ServerResponse, handler: RequestListener): void {
-    const before = this.last?.outgoing;
+  /** Waits until the client has taken earlier responses, so that at most one response is in memory. */
+  receive(outgoing: ServerResponse, handler: RequestListener): void {
+    const incoming = outgoing.req;
+    const before = this.last;
     // Unread bytes would reset the connection, perhaps before the client has received the last response.
     if (before?.shouldKeepAlive === false) return void incoming.resume();
     this.hasBegun = true;
-    const exchange = { incoming, outgoing };
-    this.last = exchange;
+    this.last = outgoing;
     const handle = () => {
-      this.current = exchange;
+      this.current = outgoing;
       handler(incoming, outgoing);
     };
     const isWaiting = before?.closed === false;
@@ -383,15 +357,14 @@ export class Connection {
     });
   }
 
-  /** Lets the connection end with the response to this request, whose handling has not begun. */
+  /** Lets the connection end with the response to a request whose handling has not begun. */
   endAfter(incoming: IncomingMessage): void {
     this.final ??= incoming;
   }
 
-  /** Runs a function after all requests so far have been answered. */
-  afterLast(work: () => void): void {
-    if (this.last === undefined || this.last.outgoing.closed) work();
-    else this.last.outgoing.once('close', work);
+  private whenAnswered(work: () => void): void {
+    if (this.last === undefined || this.last.closed) work();
+    else this.last.once('close', work);
   }
 
   /**
@@ -403,15 +376,14 @@ export class Connection {
     if (this.isRefused) return;
     this.isRefused = true;
     const { last } = this;
-    if (last === undefined || last.incoming.complete || last.outgoing.closed) {
-      this.afterLast(() => this.end(refusal));
+    if (last === undefined || last.req.complete || last.closed) {
+      this.whenAnswered(() => this.end(refusal));
     } else {
-      failBody(last.incoming, new HttpError(refusal.status, refusal.message, { Connection: 'close' }));
-      this.afterLast(() => this.socket.end());
+      failBody(last.req, new HttpError(refusal.status, refusal.message, { Connection: 'close' }));
+      this.whenAnswered(() => this.socket.end());
     }
   }
 
-  /** Writes the refusal to the socket, in the format of other responses, and ends the connection. */
   private end({ status, message: detail, headers }: HttpError): void {
     if (!this.socket.writable) {
       this.socket.destroy();
@@ -439,38 +411,32 @@ export class Connection {
 
   /** True if all requests so far have been answered. The headers of another request may be arriving. */
   get isUnused(): boolean {
-    return this.last === undefined || this.last.outgoing.closed;
+    return this.last === undefined || this.last.closed;
   }
 
   drop(): void {
     this.socket.destroy();
   }
 
-  /**
-   * Drops the connection if the client sends nothing, or does not read the response.
-   * @param nowMs monotonic milliseconds
-   * @param limits milliseconds without progress, during a request and between requests
-   */
-  dropIfIdle(nowMs: number, limits: { readonly idleMs: number; readonly keepAliveMs: number }): void {
+  /** @param nowMs monotonic milliseconds @param idleMs maximum without progress during a request */
+  dropIfIdle(nowMs: number, idleMs: number): void {
     const { socket } = this;
     // Lets the garbage collector free an answered request, which contains an API key.
-    if (this.last?.outgoing.closed === true) this.last = this.current = undefined;
+    if (this.last?.closed === true) this.last = this.current = undefined;
     const unsentBytes = socket.writableLength + (socket._handle?.writeQueueSize ?? 0);
     this.unsentBytes = unsentBytes;
     const receivedBytes = (socket.bytesWritten ?? 0) - unsentBytes;
     // While a response is being sent, bytes from the client do not count as progress.
     const movedBytes = unsentBytes > 0 ? receivedBytes : receivedBytes + (socket.bytesRead ?? 0);
-    // The service has received the entire request, and has not begun its response: the client waits for the
-    // service. An export may begin after minutes.
-    const isAwaited = this.current?.incoming.complete === true && !this.current.outgoing.headersSent;
+    // The client waits for the service. An export may begin after minutes.
+    const isAwaited = this.current?.req.complete === true && !this.current.headersSent;
     if (movedBytes !== this.movedBytes || isAwaited) {
       this.movedBytes = movedBytes;
       this.stillSinceMs = nowMs;
       return;
     }
     const isBetweenRequests = unsentBytes === 0 && this.hasBegun && this.last === undefined;
-    if (nowMs - this.stillSinceMs >= (isBetweenRequests ? limits.keepAliveMs : limits.idleMs))
-      socket.destroy();
+    if (nowMs - this.stillSinceMs >= (isBetweenRequests ? KEEP_ALIVE_MS : idleMs)) socket.destroy();
   }
 }
 
@@ -482,7 +448,7 @@ export class Connection {
 const CAN_SHARE = process.platform === 'linux';
 const LISTENERS = 16;
 
-/** @throws (as rejection) the system's error if it is impossible to listen */
+/** @throws (as rejection) the system's error */
 async function listening(server: SocketServer, options: ListenOptions): Promise<void> {
   server.listen(options);
   await once(server, 'listening');
@@ -515,11 +481,8 @@ async function takeTurn(port: number): Promise<() => Promise<void>> {
   }
 }
 
-/**
- * Listens on an address, so that further sockets of this process can share it. With reusePort alone, another
- * service could share the port by mistake. Therefore a probe first checks that the port is free.
- */
-async function listenAlone(server: Server, { host, port }: Address): Promise<void> {
+/** Probes first that the port is free. With reusePort alone, another service could share it by mistake. */
+async function listenAlone(server: Server, { host, port }: SocketAddress): Promise<void> {
   const endTurn = await takeTurn(port);
   try {
     const probe = createSocketServer();
@@ -536,7 +499,7 @@ async function listenAlone(server: Server, { host, port }: Address): Promise<voi
  * @returns a function that stops accepting connections, and resolves when all connections are closed
  * @throws (as rejection) the system's error if another process uses the address, or permission is missing
  */
-async function listenTogether(server: Server, { host, port }: Address): Promise<() => Promise<void>> {
+async function listenTogether(server: Server, { host, port }: SocketAddress): Promise<() => Promise<void>> {
   // For port 0, the system chooses a free port.
   if (CAN_SHARE && port !== 0) await listenAlone(server, { host, port });
   else await listening(server, { host, port, reusePort: CAN_SHARE });

@@ -5,12 +5,15 @@ export interface Check {
   readonly column: string;
   /** SELECT of the line and message of each faulty row. */
   readonly sql: string;
-  /** Column that the check needs. The check is skipped for a file without the column. */
+  /** Column without which the check is skipped. */
   readonly onlyWith?: string;
 }
 
-/** Returns a text as an SQL literal. */
+/** Returns an SQL literal. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** Returns an SQL list of literals. */
+export const listed = (texts: readonly string[]): string => texts.map(quoted).join(', ');
 
 /** Returns SQL for a message in the format of `pack`. @param values SQL expressions for the placeholders */
 export const saying = (template: string, values: { readonly [place: string]: string }): string => {
@@ -21,7 +24,7 @@ export const saying = (template: string, values: { readonly [place: string]: str
 /**
  * Returns a subquery of faulty groups, with the first line of each. Rows of a group are equal in `columns`.
  * @param isFaulty SQL condition on a group
- * @param required columns that have a value in all rows of a group
+ * @param required columns that must have a value
  */
 const repeated = (columns: readonly string[], isFaulty: string, required = columns): string =>
   `(SELECT ${columns.join(', ')}, min(line) AS first FROM staging.rows
@@ -33,17 +36,14 @@ const laterIn = (columns: readonly string[]): string =>
 
 const FIRST = { line: 'd.first' };
 
-/** Refuses a row that has the same values in `columns` as an earlier row. */
+/** Refuses a row with the same values in `columns` as an earlier row. */
 export const twice = (column: string, columns: readonly string[]): Check => ({
   column,
   sql: `SELECT r.line, ${saying(SAME_AS_LINE, FIRST)} FROM ${repeated(columns, 'count(*) > 1')}
         CROSS JOIN staging.rows r ON ${laterIn(columns)}`,
 });
 
-/**
- * Refuses a row that has the same values in `columns` as an earlier row, but a different value in `other`.
- * Rows without a value in `other` are not compared.
- */
+/** Refuses a row with the same values in `columns` as an earlier row, but a different value in `other`. */
 export const shared = (
   column: string,
   columns: readonly string[],
@@ -57,20 +57,16 @@ export const shared = (
         CROSS JOIN staging.rows r ON ${laterIn(columns)} AND r.${other} <> f.${other}`,
 });
 
-/** FROM clause: each staged row `r` with the ids `p` of the stored rows that it refers to. */
+/** Each staged row `r` with the ids `p` of the stored rows to which it refers. */
 export const ROWS = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
-/**
- * Refuses the rows that meet a condition.
- * @param message SQL expression for the message
- * @param from JOINs of further tables
- */
+/** @param message SQL expression for the message @param from JOINs of further tables */
 export const refusing = (column: string, message: string, condition: string, from = ''): Check => ({
   column,
   sql: `SELECT p.line, ${message} FROM ${ROWS} ${from} WHERE ${condition}`,
 });
 
-/** Refuses the rows that meet a condition. @param from JOINs of further tables */
+/** Like `refusing`, with a message without placeholders. */
 export const where = (column: string, message: string, condition: string, from?: string): Check =>
   refusing(column, quoted(message), condition, from);
 

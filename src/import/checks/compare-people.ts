@@ -7,17 +7,15 @@ export const CROWD = 20;
 
 type Comparison = 'same' | 'near' | 'different' | undefined;
 
-/** Compares two numbers or dates of equal length. Returns `near` for a difference of one typo. */
+/** Compares two numbers or dates of equal length. `near` is a difference of one typo. */
 export const compareDigits = (one: string | null, other: string | null): Comparison => {
   if (one === null || other === null) return undefined;
   if (one === other) return 'same';
   return countTypos(one, other, 1) <= 1 ? 'near' : 'different';
 };
 
-/** Values that are compared for two members with the same name and phone. */
 export interface MemberOfFile {
-  /** Cooperative code. */
-  readonly cooperative: string;
+  readonly cooperativeCode: string;
   readonly identityCard: string;
   readonly dateOfBirth: string | null;
 }
@@ -31,13 +29,12 @@ export function isMistyped(one: MemberOfFile, other: MemberOfFile): boolean {
   const births = compareDigits(one.dateOfBirth, other.dateOfBirth);
   return (
     different.length === 1 &&
-    (one.cooperative === other.cooperative || births === undefined || births === 'same')
+    (one.cooperativeCode === other.cooperativeCode || births === undefined || births === 'same')
   );
 }
 
 // Comparison of names, which ignores case, accents and apostrophes
 
-/** Matches names without accents, the usual case. */
 const ASCII = /^[\x20-\x7e]*$/;
 const MARKS = /\p{M}+/gu;
 const APOSTROPHES = /['’ʼ`]/g;
@@ -53,7 +50,7 @@ export const wordsOf = (name: string): string[] => fold(name).replace(APOSTROPHE
 /** Returns a key that is equal for names with the same words in any order; the name if it has no words. */
 export const nameKeyOf = (name: string): string => wordsOf(name).sort().join(' ') || name;
 
-/** True if two names have a word of at least two letters in common. Ignores case and accents. */
+/** True if two names have a word of at least two letters in common. */
 export function haveCommonWord(one: string, other: string): boolean {
   const words = new Set(lettersOf(fold(one)));
   return lettersOf(fold(other)).some((word) => words.has(word));

@@ -1,5 +1,5 @@
 /**
- * Matches rows without a reference with stored entries that have the same member and values
+ * Matches rows without a reference with stored entries of the same member and values
  * (docs/import-reference.md#entries-without-a-reference). Each stored entry matches only one row, so two
  * equal rows are two entries.
  */
@@ -17,8 +17,7 @@ interface Entries {
   readonly values: readonly string[];
   /** SQL expression for the member of an entry `t`. */
   readonly member: string;
-  /** Noun for an entry in messages. */
-  readonly name: string;
+  readonly noun: string;
 }
 
 const ENTRIES: { readonly [kind in ImportKind]?: Entries } = {
@@ -26,31 +25,31 @@ const ENTRIES: { readonly [kind in ImportKind]?: Entries } = {
     owner: 'member_id',
     values: ['delivered_at', 'kg', 'product'],
     member: 't.member_id',
-    name: 'delivery',
+    noun: 'delivery',
   },
   savings: {
     owner: 'account_id',
     values: ['kind', 'amount', 'transacted_at'],
     member: '(SELECT member_id FROM main.savings_accounts WHERE id = t.account_id)',
-    name: 'transaction',
+    noun: 'transaction',
   },
 };
 
-/** Returns an SQL condition: the stored entry `t` has the same values as the row. */
-const isEqual = (kind: ImportKind, values: readonly string[], row: string): string =>
+/** Returns an SQL condition on a staged row `r` and a stored entry `t`. */
+const isEqual = (kind: ImportKind, values: readonly string[]): string =>
   TARGETS[kind].columns
     .filter(({ from }) => values.includes(from))
-    .map(({ from, to }) => `t.${to} IS ${row}.${from}`)
+    .map(({ from, to }) => `t.${to} IS r.${from}`)
     .join(' AND ');
 
 /**
- * Matches rows without a reference with stored entries. A row that was imported before is already resolved by
- * its derived reference. If the stored entry belongs to another member, the row becomes unresolved again.
+ * Must be called after rows that were imported before are resolved by their derived references. If the stored
+ * entry belongs to another member, the row becomes unresolved again.
  */
 export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   const entries = ENTRIES[kind];
   db.exec('DELETE FROM staging.entries_of_others; DELETE FROM staging.unmatched');
-  if (entries === undefined || hasDerived !== true) return;
+  if (entries === undefined || !hasDerived) return;
   stageUnmatched(db, kind, entries);
   // Rows are matched by origin: corrected rejects must not match the accepted rows of their original files.
   const origins = db.values<string>('SELECT DISTINCT origin FROM staging.unmatched');
@@ -60,7 +59,7 @@ export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   }
 }
 
-/** Clears references to entries of other members. Stages unresolved rows whose member has equal entries. */
+/** Also clears references to entries of other members. */
 function stageUnmatched(db: Connection, kind: ImportKind, { owner, values, member }: Entries): void {
   const { table } = TARGETS[kind];
   db.exec(`INSERT INTO staging.entries_of_others (line)
@@ -73,7 +72,7 @@ function stageUnmatched(db: Connection, kind: ImportKind, { owner, values, membe
       SELECT r.line, r.origin, p.${owner}, ${values.map((name) => `r.${name}`).join(', ')}
       FROM staging.rows r CROSS JOIN staging.resolved_references p ON p.line = r.line
       WHERE r.origin IS NOT NULL AND p.id IS NULL AND EXISTS (SELECT 1 FROM main.${table} t
-        WHERE t.${owner} = p.${owner} AND ${member} = p.member_id AND ${isEqual(kind, values, 'r')}
+        WHERE t.${owner} = p.${owner} AND ${member} = p.member_id AND ${isEqual(kind, values)}
           AND t.reference GLOB '${DERIVED_REFERENCE}*')`);
 }
 
@@ -89,7 +88,7 @@ function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries,
       free AS MATERIALIZED (SELECT ${EQUAL}, entry_id, ${place('entry_id')} FROM (
         SELECT w.owner, w.first, w.second, w.third, t.id AS entry_id FROM wanted w
         CROSS JOIN staging.rows r ON r.line = w.line
-        CROSS JOIN main.${TARGETS[kind].table} t ON t.${owner} = w.owner AND ${isEqual(kind, values, 'r')}
+        CROSS JOIN main.${TARGETS[kind].table} t ON t.${owner} = w.owner AND ${isEqual(kind, values)}
         WHERE w.place = 1 AND t.reference GLOB '${DERIVED_REFERENCE}*'
           AND t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL)
           AND t.id > ${LAST_TAKEN}))
@@ -100,7 +99,7 @@ function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries,
   );
 }
 
-/** SQL expression for the end of the last range of taken ids that begins at or before `t.id`; 0 if none. */
+/** SQL expression for the end of the last range of taken ids that begins at or before `t.id`, or 0. */
 const LAST_TAKEN = `coalesce((SELECT last_row FROM staging.taken_entries WHERE first_row <= t.id
   ORDER BY first_row DESC LIMIT 1), 0)`;
 
@@ -128,7 +127,7 @@ function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): vo
   );
 }
 
-/** Records the stored entries that rows of an import matched, for a later import of its corrected rejects. */
+/** Records the matched entries for a later import of corrected rejects. */
 export const keepRepeatedRows = (db: Connection, operationId: number): void =>
   void db.run(
     `INSERT INTO main.repeated_rows (operation_id, first_row, last_row)
@@ -139,12 +138,11 @@ export const keepRepeatedRows = (db: Connection, operationId: number): void =>
     [operationId],
   );
 
-/** Refuses a row that was imported before as an entry of another member. */
 export const entryOfAnother = (kind: 'production' | 'savings'): Check =>
   where(
     'reference',
-    `This row was imported as a ${ENTRIES[kind]?.name} of another member. ` +
-      `If this row is a different ${ENTRIES[kind]?.name}, give it its own reference.`,
+    `This row was imported as a ${ENTRIES[kind]?.noun} of another member. ` +
+      `If this row is a different ${ENTRIES[kind]?.noun}, give it its own reference.`,
     'p.id IS NULL AND p.member_id IS NOT NULL',
     'CROSS JOIN staging.entries_of_others o ON o.line = p.line',
   );

@@ -1,8 +1,7 @@
 /**
- * Finds, stages and lists the warnings about a checked file (docs/import-reference.md#warnings). Warnings
- * that stop a file are only about new, changed and removed rows, so that an imported file can be imported
- * again. The same applies to `other_name`, `same_entry` and `same_payment`. Other warnings may be about any
- * row.
+ * Finds the warnings about a checked file (docs/import-reference.md#warnings). Warnings that stop a file, and
+ * `other_name`, `same_entry` and `same_payment`, are only about new, changed and removed rows, so that an
+ * imported file can be imported again.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';
@@ -26,9 +25,8 @@ import {
   isLedger,
   isOnDay,
   type LedgerKind,
-  UTC,
 } from '../staging/staging-tables.ts';
-import { ROWS, saying } from './check-statements.ts';
+import { listed, ROWS, saying } from './check-statements.ts';
 import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
 import {
   FEWEST,
@@ -42,9 +40,8 @@ import { removedSql } from './missing-rows.ts';
 import { describeNewer, newerVersionSql } from './newer-version.ts';
 import { TYPED_WARNINGS } from './typed-warnings.ts';
 
-// Signs that a ledger was imported before (docs/import-reference.md#warnings). A file that is imported again
-// has new rows if its members or their entries have changed since. If a ledger comes again in another form,
-// with receipt numbers or without a column, all its rows are new.
+// Signs that a ledger was imported before. A file that is imported again has new rows if its members or their
+// entries have changed since. If a ledger comes again in another form, all its rows are new.
 
 const SAME_FILE =
   '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
@@ -56,8 +53,8 @@ const SAME_ROWS_IMPORTED =
   '{found} of the {rows} rows for {code} have the member, day and amount of stored entries from import ' +
   '{id}: was this ledger imported before, in another form?';
 
-/** Returns a JOIN of stored entries `t` that have the member or loan, the day and the amount of a row. */
-function entriesAsStored({ columns, zone = UTC }: FileScope, kind: LedgerKind): string | undefined {
+/** Returns a JOIN of stored entries `t` with the member or loan, the day and the amount of a row. */
+function entriesAsStored({ columns, zone }: FileScope, kind: LedgerKind): string | undefined {
   const at = (instant: string) => isOnDay(`t.${instant}`, dayOf(`r.${instant}`, zone));
   const of = (owner: string) => `CROSS JOIN main.${tableOf(kind).table} t ON t.${owner}`;
   switch (kind) {
@@ -78,9 +75,9 @@ function entriesAsStored({ columns, zone = UTC }: FileScope, kind: LedgerKind): 
 }
 
 /**
- * Returns a SELECT of `line, detail` for the new rows of a file whose bytes were imported before. New rows
- * are normal, and the result is undefined, if the earlier import refused at least as many rows as are now
- * new or refused. A row that an earlier import matched by its values may also be new, because the import did
+ * Returns a SELECT of `line, detail` for the new rows of a file whose bytes were imported before. If the
+ * earlier import refused at least as many rows as are now new or refused, new rows are normal, and the result
+ * is undefined. A row that the earlier import matched by its values may also be new, because the import did
  * not record the code or national ID in the row.
  */
 function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string | undefined {
@@ -99,9 +96,8 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
 
 /**
  * Returns a SELECT of `line, detail` for new rows that are probably stored already, or undefined. In a file
- * whose bytes are new, these are rows that equal a stored entry, provided that at least nine tenths of the
- * rows for their cooperative do. Entries that other rows of the file match do not count. Skips cooperatives
- * for which less than half of the sampled rows equal entries.
+ * whose bytes are new, these are rows that equal a stored entry, if at least nine tenths of the rows for a
+ * cooperative do. Entries that other rows of the file match do not count.
  */
 function alreadyStoredSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
@@ -136,11 +132,11 @@ function alreadyStoredSql(scope: FileScope): string | undefined {
 
 interface WarningStatement {
   readonly kind: WarningKind;
-  /** Columns that the statement needs. The statement is skipped for a file without one of them. */
+  /** Columns without which the statement is skipped. */
   readonly needs: readonly string[];
-  /** Returns a SELECT of `line` and a detail for the message; undefined if no row needs the warning. */
+  /** Returns a SELECT of `line` and a detail for the message; undefined if no row gets the warning. */
   readonly sql: (scope: FileScope) => string | undefined;
-  /** @param detail detail from the SELECT; each different detail is a separate warning */
+  /** @param detail each different detail is a separate warning */
   readonly message: (rows: number, detail: string) => Text;
 }
 
@@ -162,17 +158,15 @@ const LEDGER_WARNINGS = [
   statement('removed', [], removedSql, unpacked),
 ];
 
-// Sign that a list of members belongs to another cooperative (docs/import-reference.md#warnings)
-
 /** Minimum number of rows, because one or two people may join a second cooperative. */
 const FEWEST_OF_OTHER = 3;
 const LISTED_ELSEWHERE =
   '{found} of the {rows} members listed for {code} are members of {other}: is this the right code?';
 /**
- * SELECT of the rows for a cooperative if nearly all people in them are members of one other cooperative, and
- * few are members of the named cooperative (`here`). People to whom the list would give another code or name
- * do not count as members of the named cooperative, because a wrong list would overwrite the people who
- * belong to both. Skips the other cooperative if most of the people have left it: they may have moved.
+ * Finds the rows for a cooperative if nearly all people in them are members of one other cooperative, and few
+ * are members of the named cooperative (`here`). People to whom the list would give another code or name do
+ * not count as `here`, because a wrong list would overwrite those who belong to both. Skips the other
+ * cooperative if most of the people have left it: they may have moved.
  */
 const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
   others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows
@@ -195,14 +189,12 @@ const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
   CROSS JOIN main.members m ON m.id = e.member_id AND m.cooperative_id = o.other
   WHERE o.rows * 10 >= l.rows * 9 AND l.here * 10 < l.rows`;
 
-const listed = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
-
-/** Returns a SELECT of rows that replace a status in the SQL list `ended` with one that is not in it. */
+/** @param ended SQL list of statuses */
 const wouldRevive = (ended: string): string => `SELECT line, '' FROM staging.changes
   WHERE "column" = 'status' AND old IN (${ended}) AND new NOT IN (${ended})`;
 
-/** Changes get a warning if they concern more than five members, and more than a tenth of a cooperative. */
-const MANY = { share: 10, members: 5 } as const;
+/** Minimum for a warning: more than five members, and more than a tenth of a cooperative. */
+const MANY = { members: 5, share: 10 } as const;
 const MANY_CHANGE =
   '{rows} of the {members} members of {cooperative} would change name, national ID or status.';
 const MANY_CHANGES = `WITH
@@ -221,7 +213,7 @@ const MANY_CHANGES = `WITH
   CROSS JOIN changed e ON e.cooperative_id = s.cooperative_id
   WHERE s.rows * ${MANY.share} > s.members`;
 
-/** SELECT of new rows for people whom a correction has moved to another cooperative. */
+/** Finds new rows for people whom a correction has moved to another cooperative. */
 const MOVED = `SELECT DISTINCT e.line,
     json_object('cooperative', c.code, 'id', replace(h.actor, 'correction:', ''))
   FROM staging.elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
@@ -231,14 +223,10 @@ const MOVED = `SELECT DISTINCT e.line,
   WHERE p.id IS NULL AND h.field = 'cooperative_id' AND h.old = p.cooperative_id
     AND h.actor GLOB 'correction:*' AND h.actor NOT IN (${REVERSED_ACTORS})`;
 
-/** SQL list of the columns that identify a person. */
 const IDENTITY_COLUMNS = listed(['full_name', 'date_of_birth', 'identity_card']);
 
-/**
- * Returns a SELECT of rows whose name and year of birth differ from those of a member of another cooperative
- * with the same national ID. Only rows that are new or change an identity are examined.
- */
-const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
+/** Compares new rows, and rows that change an identity, with members of other cooperatives. */
+const nameDiffersSql = ({ columns }: FileScope): string => {
   const born = columns.has('date_of_birth') ? 'r.date_of_birth' : 't.date_of_birth';
   return `SELECT DISTINCT e.line, '' FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
     CROSS JOIN staging.resolved_references p ON p.line = e.line
@@ -250,8 +238,8 @@ const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
 };
 
 /**
- * Returns a SELECT of entries at least twelve hours after the day of death, when this day has ended in every
- * time zone. Skips members whose status was corrected. An index finds the few deceased members.
+ * Finds entries at least twelve hours after the day of death, when it has ended in every time zone. Skips
+ * members whose status was corrected.
  */
 const afterDeath = (instant: string): string => `SELECT r.line, ''
   FROM main.members m INDEXED BY members_deceased
@@ -260,7 +248,6 @@ const afterDeath = (instant: string): string => `SELECT r.line, ''
   WHERE m.date_of_death IS NOT NULL AND m.status = 'deceased'
     AND r.${instant} >= unixepoch(m.date_of_death, '+36 hours')`;
 
-/** SELECT of payments on loans whose paid amount would exceed `MOST_TIMES_PAID` times the loan's amount. */
 const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
   CROSS JOIN main.loans l ON l.id = p.loan_id LEFT JOIN staging.paid_amounts a ON a.loan_id = l.id
   WHERE l.paid_amount_minor + coalesce(a.delta, 0) > ${MOST_TIMES_PAID} * l.amount_minor`;
@@ -268,7 +255,7 @@ const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
 /** Minimum plausible interest, in hundredths of a per cent: 0.18 is probably a fraction for 18 %. */
 const LEAST_INTEREST = 100;
 
-export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
+export const WARNING_STATEMENTS: { readonly [kind in ImportKind]: readonly WarningStatement[] } = {
   cooperatives: [
     statement('ended_status', ['status'], wouldRevive(listed(ENDED_COOPERATIVE_STATUSES)), (n) =>
       say('{n|# cooperative|# cooperatives} recorded as dissolved would get another status.', { n }),
@@ -287,7 +274,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
         { n, ...(JSON.parse(detail) as { cooperative: string; id: string }) },
       ),
     ),
-    statement('name_differs', [], NAME_DIFFERS, (n) =>
+    statement('name_differs', [], nameDiffersSql, (n) =>
       say(
         '{n|# national ID is|# national IDs are} held in another cooperative under a different name and ' +
           'with another year of birth.',
@@ -377,12 +364,12 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
 
 const LINES_AT_ONCE = 1_000;
 
-/** Stages the warnings about a file. Must be called after its rows are compared with stored rows. */
+/** Must be called after the rows of the file are compared with stored rows. */
 export function findWarnings(scope: FileScope): void {
   const { db, kind, columns } = scope;
   if (kind === 'members') findElsewhere(db);
   stageNames(scope);
-  for (const { kind: warningKind, needs, sql } of WARNING_STATEMENTS[kind] ?? []) {
+  for (const { kind: warningKind, needs, sql } of WARNING_STATEMENTS[kind]) {
     const select = needs.every((column) => columns.has(column)) ? sql(scope) : undefined;
     if (select === undefined) continue;
     db.run(
@@ -393,27 +380,17 @@ export function findWarnings(scope: FileScope): void {
   }
 }
 
-const STOPPING = Object.entries(WARNINGS)
-  .flatMap(([kind, { stops }]) => (stops ? `'${kind}'` : []))
-  .join(', ');
+const STOPPING = listed(Object.entries(WARNINGS).flatMap(([kind, { stops }]) => (stops ? kind : [])));
 
 /** True if a warning after `lastId` stops the file, and no earlier warning has the same kind and line. */
-export function hasNewStops(db: Connection, lastId: number): boolean {
-  const row = db.row(
-    `SELECT 1 FROM staging.warnings n WHERE n.id > @lastId AND n.kind IN (${STOPPING}) AND NOT EXISTS
-       (SELECT 1 FROM staging.warnings w WHERE w.id <= @lastId AND w.kind = n.kind AND w.line = n.line)`,
-    { lastId },
-  );
-  return row !== undefined;
-}
+export const hasNewStops = (db: Connection, lastId: number): boolean =>
+  db.has(`staging.warnings n WHERE n.id > ${lastId} AND n.kind IN (${STOPPING}) AND NOT EXISTS
+    (SELECT 1 FROM staging.warnings w WHERE w.id <= ${lastId} AND w.kind = n.kind AND w.line = n.line)`);
 
 export const lastWarning = (db: Connection): number =>
   db.value<number>('SELECT coalesce(max(id), 0) FROM staging.warnings');
 
-/**
- * Stages the rows with the national ID of a member of another cooperative. Skips rows that change neither the
- * identity nor the code of a stored member.
- */
+/** Skips rows that change neither the identity nor the code of a stored member. */
 function findElsewhere(db: Connection): void {
   db.exec('DELETE FROM staging.elsewhere');
   if (!db.has('main.members')) return;
@@ -429,7 +406,7 @@ export function listWarnings({ db, kind, assertCurrent }: FileScope): ImportWarn
     'SELECT kind, detail, count(*) AS rows FROM staging.warnings GROUP BY 1, 2 ORDER BY min(id)',
   );
   return warnings.map(({ kind: warningKind, detail, rows }) => {
-    const statement = WARNING_STATEMENTS[kind]?.find((each) => each.kind === warningKind);
+    const statement = WARNING_STATEMENTS[kind].find((each) => each.kind === warningKind);
     if (statement === undefined) throw new Error(`The warning ${warningKind} about ${kind} has no message.`);
     return {
       kind: warningKind,

@@ -1,7 +1,6 @@
 /**
- * Detects a ledger that is imported for the wrong cooperative (docs/import-reference.md#warnings). Member
- * codes do not reveal the mistake, because most cooperatives number their members 1, 2, 3. Rows that neither
- * add nor change an entry are not examined.
+ * Finds new and changed rows of a ledger for the wrong cooperative (docs/import-reference.md#warnings).
+ * Member codes do not reveal the mistake, because most cooperatives number their members 1, 2, 3.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';
@@ -15,7 +14,6 @@ import {
   isOnDay,
   type LedgerKind,
   memberOfRow,
-  UTC,
 } from '../staging/staging-tables.ts';
 import { quoted, ROWS, saying } from './check-statements.ts';
 
@@ -42,7 +40,7 @@ const SAME_ENTRIES_IMPORTED =
 /** SQL condition: the row `p` is new or changes its stored entry. */
 const IS_WRITTEN = '(p.id IS NULL OR p.line IN (SELECT line FROM staging.changes))';
 
-/** Returns a SELECT of `line, detail`, or undefined. Must be called after `stageNames`. */
+/** Must be called after `stageNames`. @returns SELECT of `line, detail`, or undefined */
 export function otherCooperativeSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
   if (!isLedger(kind) || !db.has(`staging.resolved_references p WHERE ${IS_WRITTEN}`)) return undefined;
@@ -54,7 +52,7 @@ export function otherCooperativeSql(scope: FileScope): string | undefined {
   return selects.length === 0 ? undefined : selects.join('\nUNION ALL ');
 }
 
-/** Stages the distinct names that new and changed rows have for each member. */
+/** Stages the names of members in new and changed rows. */
 export function stageNames({ db, kind, columns }: FileScope): void {
   db.exec('DELETE FROM staging.names');
   if (!isLedger(kind) || !columns.has('full_name')) return;
@@ -68,24 +66,18 @@ export function stageNames({ db, kind, columns }: FileScope): void {
     WHERE ${isName('n.name')} AND ${isName('m.full_name')}`);
 }
 
-/** Returns a SELECT of new and changed rows whose name differs from that of the stored member. */
+/** Returns a SELECT of new and changed rows with another name than the stored member. */
 const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperative_id
   FROM staging.resolved_references p
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
-/**
- * SELECT of cooperatives in which the names of at least half, and at least three, of the members named in
- * the file differ from the stored names.
- */
+/** Finds cooperatives in which at least half, and at least three, of the members have other names. */
 const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
 
-/**
- * SQL expression for another cooperative, in which most of the differing names belong to members with the
- * same codes.
- */
+/** SQL expression for another cooperative, in which members with the same codes have most of these names. */
 const NAMED_ELSEWHERE = `(WITH x AS MATERIALIZED (SELECT o.member_code, n.name FROM staging.names n
     CROSS JOIN main.members o ON o.id = n.member_id
     WHERE n.cooperative_id = s.cooperative_id AND n.differs LIMIT ${SAMPLED})
@@ -102,10 +94,7 @@ const otherNamesSql = (kind: LedgerKind): string => `SELECT * FROM (WITH d AS MA
     ${saying(NAMES_ELSEWHERE, { ...NAMES, other: 'd.other' })}) FROM d
   CROSS JOIN (${differingNames(kind)}) l ON l.cooperative_id = d.cooperative_id)`;
 
-/**
- * Returns a SELECT of rows whose name differs from that of the stored member. Skips the cooperatives of
- * `OF_OTHER_NAMES`, which get the warning about the wrong cooperative.
- */
+/** Skips the cooperatives of `OF_OTHER_NAMES`, which get the warning about the wrong cooperative. */
 export const otherNameSql = ({ kind }: FileScope): string | undefined =>
   isLedger(kind)
     ? `SELECT line, '' FROM (${differingNames(kind)})
@@ -138,7 +127,7 @@ export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
     ORDER BY e.line`);
 }
 
-/** Returns a SELECT of new and changed rows if the same bytes were imported for another cooperative. */
+/** @returns undefined unless the same bytes were imported for another cooperative */
 function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
   const earlier = db.row<{ id: number; code: string }>(
     `SELECT o.id, c.code FROM ${OF_SAME_BYTES}
@@ -154,7 +143,7 @@ function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
   return `SELECT line, ${same} FROM staging.resolved_references p WHERE ${IS_WRITTEN}`;
 }
 
-/** SQL condition that matches a loan by start date, because cooperatives number their loans differently. */
+/** Start date instead of reference, because cooperatives number their loans differently. */
 const LOAN_OF_DAY = 't.loan_start_date IS r.loan_start_date';
 
 /**
@@ -162,7 +151,7 @@ const LOAN_OF_DAY = 't.loan_start_date IS r.loan_start_date';
  * @param isOther returns an SQL condition on the id of the other cooperative
  */
 function storedElsewhere(
-  { columns, zone = UTC }: FileScope,
+  { columns, zone }: FileScope,
   kind: LedgerKind,
   isOther: (id: string) => string,
 ): string {
@@ -188,7 +177,7 @@ function storedElsewhere(
   }
 }
 
-/** WITH clause: `sample` has lines spread evenly over the file, `sizes` counts them by cooperative. */
+/** WITH clause of `sample`, lines spread evenly over the file, and `sizes`, their number by cooperative. */
 export const WITH_SAMPLE = `WITH
   ends AS (SELECT min(line) AS first, max(line) AS last FROM staging.resolved_references),
   sample AS MATERIALIZED (SELECT DISTINCT (SELECT line FROM staging.resolved_references
@@ -197,15 +186,12 @@ export const WITH_SAMPLE = `WITH
   sizes AS (SELECT p.cooperative_id, count(*) AS rows
     FROM sample s CROSS JOIN staging.resolved_references p ON p.line = s.line GROUP BY 1)`;
 
-/** SQL condition: the group has at least half of the sampled rows `r` of its cooperative. */
+/** SQL condition on a group: it has at least half of the sampled rows `r` of its cooperative. */
 export const IS_HALF_OF_SAMPLE = `2 * count(DISTINCT r.line) >=
   (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`;
 
-/**
- * For each cooperative in the file, finds other cooperatives with entries that equal at least half of the
- * sampled rows.
- */
-function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; other: number }[] {
+/** Finds pairs of cooperatives if entries of `other` equal at least half of the sampled rows for `own`. */
+function findCandidates(scope: FileScope, kind: LedgerKind) {
   return scope.db.rows<{ own: number; other: number }>(
     `${WITH_SAMPLE} SELECT p.cooperative_id AS own, t.cooperative_id AS other FROM sample s
        CROSS JOIN staging.resolved_references p ON p.line = s.line AND ${IS_WRITTEN}
@@ -215,10 +201,7 @@ function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; othe
   );
 }
 
-/**
- * Returns a SELECT of new and changed rows that equal entries of another cooperative, if these are at least
- * nine tenths of the file's rows for a cooperative.
- */
+/** Finds rows that equal entries of another cooperative, if at least nine tenths for a cooperative do. */
 function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined {
   const { db } = scope;
   const candidates = findCandidates(scope, kind);

@@ -1,6 +1,6 @@
 /**
- * Finds and removes missing rows: rows that a replaced import created, but that the newer version of its file
- * does not contain (docs/import-reference.md#a-newer-version-of-a-file).
+ * Finds and removes missing rows: rows that a replaced import created and that the newer version of its file
+ * lacks (docs/import-reference.md#a-newer-version-of-a-file).
  */
 
 import {
@@ -26,7 +26,7 @@ const ROWS_AT_ONCE = 1_000;
 const REMOVED =
   '{removed} of the {rows} rows of import {id} {removed|is|are} not in this file and would be removed: ' +
   'is it the newer version?';
-/** Maximum number of rows named in the message that refuses a replacement. */
+/** Maximum number of rows named in a message. */
 const LISTED = 3;
 
 /** Returns a SELECT of the ids of rows created by an import, or by an earlier import that it replaced. */
@@ -37,14 +37,12 @@ const rowsOf = (id: number, entity: ChangedEntity): string => `WITH RECURSIVE ve
   CROSS JOIN main.created_rows w ON w.operation_id = v.id AND w.entity = '${entity}'
   CROSS JOIN main.${tableOf(entity).table} t ON t.id BETWEEN w.first_row AND w.last_row`;
 
-/** Returns an SQL condition: the file has rows of this cooperative. */
 const ofFile = (cooperative: string): string => `${cooperative} IN
   (SELECT cooperative_id FROM staging.resolved_references WHERE cooperative_id IS NOT NULL)`;
 
 /**
- * Stages the missing rows, or a fault if the file cannot replace the import. Must be called after the rows of
- * the file are matched with stored rows. Skips rows of erased persons, and of cooperatives that the file does
- * not name.
+ * Stages the missing rows, or a fault if the file cannot replace the import. Skips rows of erased persons and
+ * of cooperatives that are not in the file. Must be called after its rows are matched with stored rows.
  */
 export function findMissing({ db, kind, replaces }: FileScope): void {
   if (replaces === undefined) return;
@@ -67,7 +65,7 @@ function refuseReplacement(db: Connection, kind: ImportKind, id: number): string
   return undefined;
 }
 
-/** Returns an SQL condition: the stored row `t` is of an erased person. These rows stay for statistics. */
+/** Rows of erased persons stay for statistics. */
 const isOfErased = (kind: ImportKind): string => `EXISTS (SELECT 1 FROM main.members m
   WHERE m.id = ${isLedger(kind) ? memberSql(kind, 't') : 't.id'} AND m.status = '${ERASED_STATUS}')`;
 
@@ -126,7 +124,7 @@ export function separateOwners({ db, kind, replaces }: FileScope): void {
         AND t.id IN (${rowsOf(replaces, kind)}))`);
 }
 
-/** Removes the missing rows. Must be called in the transaction of the import, before its rows are written. */
+/** Must be called in the transaction of the import, before its rows are written. */
 export function removeMissing({ db, kind, replaces }: FileScope, by: Recording): void {
   if (replaces !== undefined && isLedger(kind)) remove(db, kind, 'SELECT id FROM staging.missing', by);
 }
@@ -149,7 +147,6 @@ function remove(db: Connection, entity: ChangedEntity, ids: string, by: Recordin
   keepRemovedId(db, table, last);
 }
 
-/** Stages the members of missing rows as touched, because their entries change too. */
 export function addMembersOfMissing({ db, kind }: FileScope): void {
   if (!isLedger(kind)) return;
   db.exec(`INSERT OR IGNORE INTO staging.touched_members (id)
@@ -157,7 +154,7 @@ export function addMembersOfMissing({ db, kind }: FileScope): void {
     CROSS JOIN main.${tableOf(kind).table} t ON t.id = x.id`);
 }
 
-/** Returns a SELECT of `line, detail` for the warning about missing rows, or undefined. */
+/** @returns SELECT of `line, detail`, or undefined */
 export function removedSql({ kind, replaces }: FileScope): string | undefined {
   if (replaces === undefined) return undefined;
   const detail = saying(REMOVED, { removed: 'removed', rows: 'rows', id: `${replaces}` });
@@ -167,7 +164,7 @@ export function removedSql({ kind, replaces }: FileScope): string | undefined {
     CROSS JOIN staging.rows WHERE removed > 0 GROUP BY 2`;
 }
 
-/** Returns the missing rows for reports; undefined without a replaced import. */
+/** @returns undefined without a replaced import */
 export function openMissing(scope: FileScope) {
   const { db, kind, replaces, assertCurrent } = scope;
   if (replaces === undefined) return undefined;
@@ -189,7 +186,6 @@ function* listMissing(db: Connection, kind: ImportKind): Generator<readonly Stag
   for (const [, ...values] of rows) yield values;
 }
 
-/** Returns a SELECT of the ids and values of missing rows after an id. */
 function missingSql(kind: ImportKind): string {
   const { table } = tableOf(kind);
   const owners: { readonly [column: string]: string } = {

@@ -1,7 +1,6 @@
 /**
- * Detects a newer version of an imported file of deliveries or savings. The newer version has a new entry,
- * and lacks a similar stored entry of the same day. Neither entry has a reference
- * (docs/import-reference.md#a-newer-version-of-a-file).
+ * Detects a newer version of an imported file (docs/import-reference.md#a-newer-version-of-a-file). It has a
+ * new entry, and lacks a similar stored entry of the same day. Neither entry has a reference.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';
@@ -10,12 +9,13 @@ import { tableOf } from '../../registry/changes/tables.ts';
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { joinTexts, Message, say, type Text, Written } from '../../values/message.ts';
-import { dayOf, type FileScope, isOnDay, UTC } from '../staging/staging-tables.ts';
+import { dayOf, type FileScope, isOnDay } from '../staging/staging-tables.ts';
+import { ROWS } from './check-statements.ts';
 
-/** Maximum number of entries that the warning shows. */
+/** Maximum number of entries in a message. */
 const SHOWN = 3;
 
-/** For each kind: SQL condition for a similar stored entry, SQL of the values to show, and messages. */
+/** `same` is the SQL condition for a similar stored entry. */
 const ENTRIES = {
   production: {
     same: 't.member_id = p.member_id AND t.product IS r.product',
@@ -38,16 +38,16 @@ const ENTRIES = {
 } as const;
 
 /** @returns SELECT of `line, detail`; undefined if no earlier import has entries without a reference */
-export function newerVersionSql({ db, kind, zone = UTC }: FileScope): string | undefined {
+export function newerVersionSql({ db, kind, zone }: FileScope): string | undefined {
   if (kind !== 'production' && kind !== 'savings') return undefined;
   const earlier = `main.operations o CROSS JOIN main.imported_files f ON f.operation_id = o.id
     WHERE o.kind = '${kind}' AND o.undone_at IS NULL AND f.time_zone IS NOT NULL`;
   if (!db.has(earlier)) return undefined;
   const { same, at } = ENTRIES[kind];
-  // Skips corrected rejects (`r.origin` is not empty), which lack the accepted rows of their original file.
+  // Skips corrected rejects (`r.origin` is not empty), which lack the accepted rows of the original file.
   db.exec(`DELETE FROM staging.superseded;
     INSERT INTO staging.superseded (line, entry_id) SELECT r.line, min(t.id)
-    FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+    FROM ${ROWS}
     CROSS JOIN main.${tableOf(kind).table} t ON ${same} AND ${isOnDay(`t.${at}`, dayOf(`r.${at}`, zone))}
     WHERE p.id IS NULL AND r.origin = '' AND t.reference GLOB '${DERIVED_REFERENCE}*'
       AND t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL)
@@ -56,12 +56,12 @@ export function newerVersionSql({ db, kind, zone = UTC }: FileScope): string | u
   return detailsSql(kind, zone);
 }
 
-/** SELECT of the newest import that replaces `g.import`. Later versions have higher ids. */
+/** SELECT of the newest version of `g.import`. Later versions have higher ids. */
 const NEWEST = `WITH RECURSIVE versions (id) AS (SELECT g.import
     UNION ALL SELECT (${replacementOf('v.id')}) FROM versions v WHERE v.id IS NOT NULL)
   SELECT max(id) FROM versions`;
 
-/** Returns a SELECT of `line, detail`. The detail is a `Detail` in JSON. */
+/** Returns a SELECT of `line` and a `Detail` in JSON. */
 function detailsSql(kind: keyof typeof ENTRIES, { offsetSeconds }: TimeZone): string {
   const { at, value } = ENTRIES[kind];
   const number = (of: string) => `printf('%.15g', ${of})`;

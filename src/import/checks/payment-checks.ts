@@ -8,9 +8,9 @@ import {
 } from '../../registry/payments.ts';
 import { MAX_MONEY_MINOR } from '../../values/decimal.ts';
 import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE, TARGETS } from '../staging/staging-tables.ts';
-import { type Check, quoted, ROWS, refusing, unknown, where } from './check-statements.ts';
+import { type Check, listed, quoted, ROWS, refusing, unknown, where } from './check-statements.ts';
 
-/** SQL expression for the id of a loan. A loan of an earlier file of a dry run has the id -1. */
+/** SQL expression for the id of a loan; -1 for a loan of an earlier file of a dry run. */
 export const KNOWN_LOAN_ID = `coalesce(l.id, (SELECT -1 FROM staging.known_loans k
   WHERE k.cooperative_code = r.cooperative_code AND k.reference = r.loan_reference))`;
 
@@ -35,10 +35,8 @@ const ofLoan = (column: string, stored = column): string =>
 const IS_RECORDED = `coalesce(t.status, '${DEFAULT_PAYMENT_STATUS}') = 'recorded'
   AND coalesce(r.status, '${DEFAULT_PAYMENT_STATUS}') = 'recorded'`;
 
-/** SQL expression for the amount that a row adds to the amount paid on its loan. */
+/** SQL expression for the amount that a row adds to the paid amount of its loan. */
 const ADDED = `iif(${IS_RECORDED}, coalesce(r.amount, 0), 0) - iif(t.status = 'recorded', t.amount_minor, 0)`;
-
-const STATUSES = LOANS_OF_IMPORTED_PAYMENTS.map(quoted).join(', ');
 
 /** Columns that must not change once a payment is void. A change of its status is ignored instead. */
 const FIXED_WHEN_VOID = TARGETS.payments.columns.filter(({ from }) => from !== 'status');
@@ -59,7 +57,7 @@ export const PAYMENT_CHECKS: readonly Check[] = [
   refusing(
     'loan_reference',
     `refused_new_payment(${ofLoan('status')})`,
-    `p.id IS NULL AND ${ofLoan('status')} NOT IN (${STATUSES})`,
+    `p.id IS NULL AND ${ofLoan('status')} NOT IN (${listed(LOANS_OF_IMPORTED_PAYMENTS)})`,
     WITH_LOAN,
   ),
   refusing(

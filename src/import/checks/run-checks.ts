@@ -15,7 +15,12 @@ import { mayEchoCell } from '../../values/errors.ts';
 import { pack } from '../../values/message.ts';
 import type { ImportFault } from '../files/records.ts';
 import { changeId, LAST_PLACE, leaveStored } from '../staging/staged-changes.ts';
-import { type FileScope, IS_ANOTHER_BALANCE, stagedColumns } from '../staging/staging-tables.ts';
+import {
+  type FileScope,
+  IS_ANOTHER_BALANCE,
+  type StagedFile,
+  stagedColumns,
+} from '../staging/staging-tables.ts';
 import { type Check, quoted, ROWS, saying, shared, twice, unknown, where } from './check-statements.ts';
 import { haveCommonWord } from './compare-people.ts';
 import { entryOfAnother, findEqualEntries } from './equal-entries.ts';
@@ -28,6 +33,10 @@ const COOPERATIVE = unknown(
   'There is no cooperative with this code. Import the cooperatives first.',
   'p.cooperative_id IS NULL',
 );
+const UNIQUE_REFERENCE: Check = {
+  ...twice('reference', ['cooperative_code', 'reference']),
+  onlyWith: 'reference',
+};
 /** Refuses a new opening balance of a loan with payments (docs/import-reference.md#opening-balances). */
 const OPENING_BALANCE: Check = {
   ...where(
@@ -39,11 +48,11 @@ const OPENING_BALANCE: Check = {
   onlyWith: 'paid_amount',
 };
 
-/** SQL condition: the row `r` names the member `k`, who is from an earlier file of the same dry run. */
+/** SQL condition: the row `r` names the member `k` of an earlier file of the dry run. */
 const KNOWN_MEMBER = 'k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code';
 const IS_MEMBER_UNKNOWN = `p.cooperative_id IS NOT NULL AND p.member_id IS NULL
   AND p.line NOT IN (SELECT line FROM staging.erased_rows)`;
-/** Checks of an entry's member. `addMemberCodes` has added the codes of members named only by national ID. */
+/** `addMemberCodes` has added the codes of members named only by national ID. */
 const MEMBER: readonly Check[] = [
   unknown(
     'member_code',
@@ -108,7 +117,7 @@ const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
   production: [
     COOPERATIVE,
     ...MEMBER,
-    { ...twice('reference', ['cooperative_code', 'reference']), onlyWith: 'reference' },
+    UNIQUE_REFERENCE,
     entryOfAnother('production'),
     where(
       'reference',
@@ -120,7 +129,7 @@ const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
   loans: [
     COOPERATIVE,
     ...MEMBER,
-    twice('reference', ['cooperative_code', 'reference']),
+    UNIQUE_REFERENCE,
     where(
       'reference',
       'This reference belongs to a loan of another member.',
@@ -129,11 +138,11 @@ const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
     ),
     OPENING_BALANCE,
   ],
-  payments: [COOPERATIVE, twice('reference', ['cooperative_code', 'reference']), ...PAYMENT_CHECKS],
+  payments: [COOPERATIVE, UNIQUE_REFERENCE, ...PAYMENT_CHECKS],
   savings: [
     COOPERATIVE,
     ...MEMBER,
-    { ...twice('reference', ['cooperative_code', 'reference']), onlyWith: 'reference' },
+    UNIQUE_REFERENCE,
     shared(
       'account_number',
       ['cooperative_code', 'account_number'],
@@ -160,13 +169,10 @@ const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
 const ALL_END_IN_ZERO =
   'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. ' +
   'Format the column as text and enter them again, or import them with --accept-trailing-zero.';
-/** Minimum number of national IDs for the check below. Fewer national IDs may all end in 0 by chance. */
+/** Minimum number of national IDs for the check. Fewer may all end in 0 by chance. */
 const TRAILING_ZERO_ROWS = 20;
 
-/**
- * Detects national IDs that lost their 16th digit because a spreadsheet stored them as numbers
- * (docs/import-reference.md#effects-of-spreadsheets).
- */
+/** Detects national IDs that lost their 16th digit (docs/import-reference.md#effects-of-spreadsheets). */
 export const TRAILING_ZERO: Check = {
   column: 'identity_card',
   sql: `SELECT 1, ${quoted(ALL_END_IN_ZERO)}
@@ -175,11 +181,11 @@ export const TRAILING_ZERO: Check = {
         WHERE cards >= ${TRAILING_ZERO_ROWS} AND others = 0`,
 };
 
-// In a dry run, a cooperative or member of an earlier file has the id -1, because it is not stored.
+// In a dry run, a cooperative or member of an earlier file has the id -1.
 const cooperativeId = `coalesce(c.id,
   (SELECT -1 FROM staging.known_cooperatives WHERE code = r.cooperative_code))`;
-// In a dry run, an earlier file may give a stored member another code. SQLite evaluates EXISTS only once.
-// Usually there is no earlier file, and SQLite skips the search.
+// In a dry run, an earlier file may give a stored member another code. SQLite evaluates EXISTS only once, and
+// skips the search if there is no earlier file.
 const memberId = `coalesce(
   iif((SELECT EXISTS (SELECT 1 FROM staging.known_members)), (SELECT o.id FROM staging.known_members k
      CROSS JOIN main.members o ON o.cooperative_id = c.id AND o.identity_card = k.identity_card
@@ -191,7 +197,6 @@ const WITH_MEMBER = `${STAGED}
 const byReference = (table: string): string =>
   `(SELECT t.id FROM main.${table} t WHERE t.cooperative_id = c.id AND t.reference = r.reference)`;
 
-/** SELECTs for `resolved_references`: ids of the stored rows that each staged row updates or refers to. */
 const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
   cooperatives: `SELECT r.line, (SELECT id FROM main.cooperatives WHERE code = r.code), NULL, NULL, NULL, NULL
     FROM staging.rows r`,
@@ -212,10 +217,9 @@ const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
 };
 
 /**
- * Resolves a row with a new national ID to the member who has the row's code. The import then updates this
- * member's ID. If the file also contains the old ID, the row stays unresolved, and a check refuses it. If
- * the new ID belongs to another member of the cooperative, the row is already resolved to this other member,
- * and a check refuses the row's code.
+ * Resolves a row with a new national ID to the member with its code, whose ID the import then updates. Checks
+ * refuse the row if the file also contains the old ID, and if the new ID belongs to another member of the
+ * cooperative.
  */
 const CHANGED_NUMBERS = `DELETE FROM staging.code_holders;
   INSERT INTO staging.code_holders (line, member_id)
@@ -233,10 +237,11 @@ function withMember(id: string, accountId: string): string {
   return `SELECT r.line, ${id}, ${cooperativeId}, ${memberId}, ${accountId}, NULL FROM ${WITH_MEMBER}`;
 }
 
-// Rows with a national ID that a correction has replaced (docs/correcting.md#a-wrong-national-id)
-
-/** Replaces former national IDs in the staged rows with the current IDs. Runs again in repeated checks. */
-export function readReplacedNumbers({ db, kind }: FileScope): void {
+/**
+ * Updates national IDs that a correction has replaced (docs/correcting.md#a-wrong-national-id). Runs again in
+ * repeated checks.
+ */
+export function readReplacedNumbers({ db, kind }: StagedFile): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card')) return;
   if (!db.has('main.former_identity_cards')) return;
   db.exec(`INSERT OR IGNORE INTO staging.replaced_numbers (line, number)
@@ -246,10 +251,7 @@ export function readReplacedNumbers({ db, kind }: FileScope): void {
       WHERE n.old = r.identity_card`);
 }
 
-/**
- * Keeps values that a correction has set and that differ from the file: the current national ID, and the
- * code of a member into whom the row's member was merged.
- */
+/** Keeps the current national ID, and the code of a member into whom the row's member was merged. */
 export function keepCurrentNumbers(scope: FileScope): void {
   const { db, kind } = scope;
   if (kind !== 'members') return;
@@ -286,7 +288,7 @@ function transferChecks({ kind, zone }: FileScope): Check[] {
   ];
 }
 
-/** SQL condition: the row names an erased person who was not registered again. */
+/** SQL condition. False for an erased person who was registered again. */
 const IS_ERASED = `r.identity_card IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM main.members m WHERE m.identity_card = r.identity_card)
   AND EXISTS (SELECT 1 FROM main.erasure_secrets s WHERE identity_hash(s.secret, r.identity_card)
@@ -307,11 +309,11 @@ function erasureChecks({ kind, despiteErasure = false }: FileScope): Check[] {
   return [{ column: 'identity_card', sql: `SELECT line, '${message}' FROM staging.erased_rows` }];
 }
 
-/** Returns a number that changes whenever another connection commits to the registry. */
+/** Returns a number that changes when another connection commits to the registry. */
 export const readDataVersion = (db: Connection): number =>
   db.raw.pragma('main.data_version', { simple: true }) as number;
 
-/** Resolves each row to the stored rows that it updates or refers to, and stages the faults of all checks. */
+/** Stages the ids of the stored rows that each row updates or refers to, and the faults of all checks. */
 export function resolveAndCheck(scope: FileScope): void {
   const { db, kind, columns } = scope;
   readReplacedNumbers(scope);
@@ -338,13 +340,6 @@ export function runChecks(db: Connection, checks: readonly Check[], refuses: Imp
   }
 }
 
-// SQL functions in JavaScript, for the statements of an import
-
-/**
- * Adds three SQL functions. `identity_hash(secret, number)` hashes a national ID as for an erased person.
- * `may_show(code)` is true if a message may contain the code or reference. `have_common_word(name, name)` is
- * true for names with a word in common.
- */
 export function addSqlFunctions({ raw }: Connection): void {
   raw.function('identity_hash', { deterministic: true }, (secret, number) =>
     hashIdentity(secret as Buffer, String(number)),
@@ -357,11 +352,7 @@ export function addSqlFunctions({ raw }: Connection): void {
   );
 }
 
-/**
- * Adds the SQL functions `refused_new_payment(status)` and `refused_counted_payment(paid_until, paid_at)`.
- * They return the message if a loan refuses a payment, otherwise null.
- * @param zone time zone of instants in the messages
- */
+/** Adds SQL functions that return the message if a loan refuses a payment, otherwise null. */
 export function addPaymentMessages({ raw }: Connection, zone: TimeZone): void {
   raw.function('refused_new_payment', { deterministic: true }, (status) => {
     const refused = refuseNewPayment(status as LoanStatus);
@@ -379,7 +370,7 @@ const HAS_DERIVED = 'EXISTS (SELECT 1 FROM staging.rows WHERE origin IS NOT NULL
 
 /**
  * Refuses rows without a reference if an earlier import used another time zone. Dates then mean other
- * instants, so entries that are already stored would be imported again. Undone imports are ignored.
+ * instants, so stored entries would be imported again.
  */
 export const otherTimeZone = (kind: ImportKind, { suffix }: TimeZone): Check => ({
   column: 'reference',
@@ -391,7 +382,6 @@ export const otherTimeZone = (kind: ImportKind, { suffix }: TimeZone): Check => 
     LIMIT 1`,
 });
 
-/** Records the time zone of an import that has rows without a reference. */
 export const keepTimeZone = (db: Connection, operationId: number, zone: TimeZone): void =>
   void db.run(`UPDATE main.imported_files SET time_zone = ? WHERE operation_id = ? AND ${HAS_DERIVED}`, [
     zone.suffix,

@@ -11,7 +11,6 @@ import type { WarningKind } from '../import-warnings.ts';
 import type { FileScope } from '../staging/staging-tables.ts';
 import { ROWS } from './check-statements.ts';
 
-/** @param needs columns that the row must have @param sql SELECT of `line` and a detail for the message */
 const typedWarning = (
   kind: WarningKind,
   needs: readonly string[],
@@ -20,14 +19,14 @@ const typedWarning = (
 ) => ({
   kind,
   needs,
-  sql: ({ isTyped }: FileScope) => (isTyped === true ? sql : undefined),
+  sql: ({ isTyped }: FileScope) => (isTyped ? sql : undefined),
   message: (_: number, detail: string) => message(detail),
 });
 
 const written = (units: number, digits: number): Written =>
   new Written('amount', formatDecimal(units, digits));
 
-/** Warns of a day before the cooperative was registered. A tolerance of a day covers all time zones. */
+/** A tolerance of a day covers all time zones. */
 const beforeRegistration = (instant: string) =>
   typedWarning(
     'before_registration',
@@ -38,10 +37,7 @@ const beforeRegistration = (instant: string) =>
       say('The day is before the cooperative was registered, {day}.', { day: new Written('day', day) }),
   );
 
-/**
- * Warns of a stored entry with the same day and amount, but another reference.
- * @param stored table `t` of the stored entries, with the condition of its JOIN
- */
+/** @param stored table `t` of the stored entries, with the condition of its JOIN */
 const sameEntry = (needs: readonly string[], stored: string) =>
   typedWarning(
     'same_entry',
@@ -53,7 +49,7 @@ const sameEntry = (needs: readonly string[], stored: string) =>
 
 /** Ratio of a delivery to the average delivery of its cooperative that suggests a missing decimal point. */
 const UNUSUAL_TIMES = 10;
-/** Minimum and maximum number of deliveries in the average. */
+/** Number of deliveries in the average. */
 const [LEAST_DELIVERIES, MOST_DELIVERIES] = [10, 1_000];
 const unusualWeight = typedWarning(
   'unusual_weight',
@@ -70,7 +66,7 @@ const unusualWeight = typedWarning(
     }),
 );
 
-/** Warns if the payments of a loan exceed its amount. The excess may be interest or a mistake. */
+/** The excess may be interest or a mistake. */
 const beyondAmount = typedWarning(
   'beyond_amount',
   ['amount'],
@@ -90,7 +86,6 @@ const beyondAmount = typedWarning(
   },
 );
 
-/** Warns of a stored payment with another reference that may be the same payment. */
 const samePayment = typedWarning(
   'same_payment',
   ['amount'],

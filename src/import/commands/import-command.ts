@@ -31,13 +31,12 @@ import { templateOf } from '../template.ts';
 import type { ImportCommandOptions } from './import-output.ts';
 import { type Layout, runImport } from './import-run.ts';
 
-// Options that say how to read the files
+const refuse = (text: Text) => new CommandError(EXIT.usage, text);
 
 const MAX_MAP_BYTES = 1024 * 1024;
 
 /** @throws CommandError `usage` */
 async function readMapFile(path: string): Promise<string> {
-  const refuse = (text: string) => new CommandError(EXIT.usage, text);
   if (statOf(path).size > MAX_MAP_BYTES) throw refuse(`${path} is too large for a map.`);
   const bytes = await reading(path, () => readFileSync(path));
   try {
@@ -56,20 +55,17 @@ interface LayoutOptions extends SettingOptions {
   readonly fileName?: string;
 }
 
-/**
- * @param kind kind of the only file; undefined for a folder
- * @throws CommandError `usage` with all faults of the map
- */
+/** @param kind undefined for a folder @throws CommandError `usage` with all faults of the map */
 async function readLayoutOptions(run: Run<LayoutOptions>, kind: ImportKind | undefined): Promise<Layout> {
   const { map: path, cooperative, sheet, fileName, strict: isStrict, skipHidden: skipsHidden } = run.options;
   const isReadAsIs = [path, cooperative, sheet].every((option) => option === undefined);
   if (isReadAsIs && (fileName === undefined || kind !== undefined)) return { isStrict, skipsHidden };
-  if (kind === undefined) {
-    const text = '--map, --cooperative, --sheet and --file-name are for one file. Usage: import <kind> FILE.';
-    throw new CommandError(EXIT.usage, text);
-  }
+  if (kind === undefined)
+    throw refuse(
+      '--map, --cooperative, --sheet and --file-name are for one file. Usage: import <kind> FILE.',
+    );
   if (cooperative !== undefined && kind === 'cooperatives')
-    throw new CommandError(EXIT.usage, 'A file of cooperatives has no --cooperative: its column is code.');
+    throw refuse('A file of cooperatives has no --cooperative: its column is code.');
   const constants = new Map(cooperative === undefined ? [] : [['cooperative_code', cooperative]]);
   const layout: ReturnType<typeof parseMap> =
     path === undefined
@@ -80,14 +76,14 @@ async function readLayoutOptions(run: Run<LayoutOptions>, kind: ImportKind | und
   const lines = layout.map(
     (fault) => `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`,
   );
-  throw new CommandError(EXIT.usage, lines.join('\n'));
+  throw refuse(lines.join('\n'));
 }
 
 /** @throws CommandError `usage` */
 function parseKind(name: string): ImportKind {
   const kind = IMPORT_KINDS.find((each) => each === name);
   if (kind !== undefined) return kind;
-  throw new CommandError(EXIT.usage, say('Known kinds: {kinds}.', { kinds: IMPORT_KINDS }));
+  throw refuse(say('Known kinds: {kinds}.', { kinds: IMPORT_KINDS }));
 }
 
 // `import map`: proposes a map for a file (docs/import-reference.md#maps)
@@ -140,8 +136,7 @@ async function printMap(run: Run<ImportMapOptions>, file: ImportFile): Promise<v
   const text = formatJson(proposal.document);
   if (out !== undefined)
     await refusing(
-      (code) =>
-        new CommandError(EXIT.usage, `${out} cannot be written (${code}). Choose another file for --out.`),
+      (code) => refuse(`${out} cannot be written (${code}). Choose another file for --out.`),
       () => writeFileSync(out, text),
     );
   if (json === true || out === undefined) run.show(describeProposal(proposal), text);
@@ -151,7 +146,7 @@ async function printMap(run: Run<ImportMapOptions>, file: ImportFile): Promise<v
 }
 
 function assertFile(path: string): void {
-  if (!statOf(path).isFile()) throw new CommandError(EXIT.usage, `${path} is not a file.`);
+  if (!statOf(path).isFile()) throw refuse(`${path} is not a file.`);
 }
 
 async function propose(
@@ -167,7 +162,7 @@ async function propose(
   }
 }
 
-/** @throws CommandError if the file cannot be read, for any reason */
+/** @throws CommandError if the file cannot be read */
 async function orRefuse<T>(
   { news }: CliContext,
   file: Pick<ImportFile, 'path' | 'name'>,
@@ -183,7 +178,7 @@ async function orRefuse<T>(
     const inform = (text: Text) => news?.({ part: 'failed', text: pack(text) });
     if (error instanceof UnknownSheetError) {
       inform(error.message);
-      throw new CommandError(EXIT.usage, error.message);
+      throw refuse(error.message);
     }
     if (!(error instanceof FileFault)) throw error;
     for (const { message } of error.faults) inform(message);
@@ -193,7 +188,6 @@ async function orRefuse<T>(
   }
 }
 
-/** Returns the headings that an operator has to check or that are ignored. */
 function sortHeadings({ headings }: MapProposal) {
   return {
     guessed: headings.filter(({ by }) => by === 'values' || by === 'spelling'),
@@ -207,7 +201,7 @@ function sortHeadings({ headings }: MapProposal) {
   };
 }
 
-/** Returns the JSON document of `import map`. `open` lists the nulls of the map that an import refuses. */
+/** `open` lists the nulls of the map that an import refuses. */
 function describeProposal(proposal: MapProposal): object {
   const { document, headerLine, unknownWords, missing } = proposal;
   const { guessed, ignored, unnamed } = sortHeadings(proposal);
@@ -353,7 +347,6 @@ async function findFiles(
   kindOrFolder: string,
   path: string | undefined,
 ): Promise<ImportFile[]> {
-  const refuse = (text: string) => new CommandError(EXIT.usage, text);
   if (path !== undefined) {
     const kind = parseKind(kindOrFolder);
     if (statOf(path).isFile()) return [{ kind, path }];
@@ -372,7 +365,6 @@ async function findFiles(
 /** @throws CommandError `usage` */
 function assertReplacement(path: string | undefined, options: ImportCommandOptions): void {
   const { replaces, absent, skipInvalid } = options;
-  const refuse = (message: string) => new CommandError(EXIT.usage, message);
   if (absent !== undefined && replaces === undefined)
     throw refuse('--absent needs --replaces: name the import of which the file is the newer version.');
   if (replaces === undefined) return;

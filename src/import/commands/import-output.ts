@@ -1,4 +1,4 @@
-/** Output of the `import` command as a JSON document, and the interface of both outputs. */
+/** The output of the `import` command as a JSON document, and the interface of both outputs. */
 
 import { createJsonWriter } from '../../terminal/output.ts';
 import type { Run } from '../../terminal/run.ts';
@@ -39,7 +39,6 @@ export interface ImportOutput {
   end(reports: readonly FileReport[], registry: RegistrySize): void;
 }
 
-/** Returns all warnings about a file: from its comparison with the registry, then about the file itself. */
 export const warningsOf = ({ checked, findings }: FileCheck): readonly ImportWarning[] => [
   ...checked.warnings,
   ...findings.warnings,
@@ -51,7 +50,7 @@ export const rowsPerSecond = ({ rows, seconds }: FileReport): number =>
   Math.round(rows / Math.max(seconds, 0.001));
 
 const INDENT = ' '.repeat(8);
-/** Properties of a file that are written when the file is checked, in their order in the document. */
+/** Properties that are written when a file is checked, in their order in the document. */
 const CHECKED_LISTS = ['errors', 'notes', 'warnings', 'conflicts'] as const;
 
 /** Streams the JSON document. The list of faults may be too long for memory. */
@@ -64,7 +63,6 @@ export function createImportJson({ out, storage }: ImportRun, isDryRun: boolean)
   let openFile: ImportFile | undefined;
   const missing = new Set<string>();
 
-  /** Begins the JSON object of a file, unless it has begun. */
   function begin(file: ImportFile): void {
     if (openFile === file) return;
     openFile = file;

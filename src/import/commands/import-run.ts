@@ -1,4 +1,4 @@
-/** Runs the command `import`: opens and closes the files that it writes, and its session. */
+/** Runs the command `import`, with the files that it writes. */
 
 import { rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -58,7 +58,7 @@ export async function runImport(run: ImportRun, files: readonly ImportFile[], la
   if (!reports.every(isDone)) throw new CommandError(EXIT.refused, '');
 }
 
-// Side files: the files that --rejects, --changes and --absent name. Only their owner can read side files,
+// Side files: the files that --rejects, --changes and --absent name. Only their owner can read them,
 // because national IDs may be in them.
 
 interface SideFiles {
@@ -71,7 +71,6 @@ const CHANGE_COLUMNS = ['line', 'row', 'column', 'old', 'new'];
 /** Columns of the absent rows: all columns of the kind, so that the rows can be imported again. */
 const absentColumns = ({ kind }: ImportFile) => IMPORT_COLUMNS[kind].map(({ name }) => name);
 
-/** @throws CommandError `usage` as `openSideFile` */
 async function openSideFiles(run: ImportRun, files: readonly ImportFile[], sideFiles: SideFiles) {
   const { rejects, changes, absent } = run.options;
   const [first] = files;
@@ -97,11 +96,11 @@ async function openSideFiles(run: ImportRun, files: readonly ImportFile[], sideF
 
 interface SideFilePlace {
   readonly path: string;
-  /** For example `--rejects`. */
+  /** Such as `--rejects`. */
   readonly option: string;
-  /** For example `a rejects file`, for messages. */
+  /** Such as `a rejects file`. */
   readonly name: string;
-  /** Returns true if the existing file may be replaced. */
+  /** True for an earlier file, which may be replaced. */
   readonly accepts: (path: string) => Promise<boolean>;
 }
 
@@ -159,7 +158,7 @@ async function createListFile(path: string, columns: readonly string[]) {
   let isEmpty = true;
   return {
     /**
-     * Appends a header and the rows of one imported file. Writes nothing if there are no rows.
+     * Appends a header and the rows of one imported file, if there are rows.
      * @throws the system's error, for example if the disk is full or another import has replaced the file
      */
     async append(rows: Iterable<readonly (string | null)[]>): Promise<void> {
@@ -177,7 +176,7 @@ async function createListFile(path: string, columns: readonly string[]) {
       await handle.writeFile(pending);
       assertOwn(path, handle.fd);
     },
-    /** Closes the file, and deletes it if it is empty. */
+    /** Deletes an empty file. */
     async close(): Promise<void> {
       if (isEmpty) removeOwn(path, handle.fd);
       await handle.close();
@@ -191,7 +190,6 @@ const LOST = {
   absent: 'The absent rows cannot be written ({reason}). Nothing of this file was imported.',
 };
 
-/** @throws ImportError if the side file cannot be written */
 const writing = <T>(file: keyof SideFiles, write: () => Promise<T>): Promise<T> =>
   refusing((reason, cause) => new ImportError(new Message(LOST[file], { reason }), { cause }), write);
 
@@ -222,7 +220,6 @@ async function writeSideFiles(run: ImportRun, { rejects, changes, absent }: Side
 /**
  * Records an access to the personal data of all people if the import shows stored values. The contents of the
  * imported files need no record: the operator already has them.
- * @throws as `recordAll`
  */
 async function recordAccess(run: ImportRun, isNew: boolean): Promise<void> {
   const { dryRun, ask, changes, absent, replaces } = run.options;

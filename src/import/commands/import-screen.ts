@@ -1,4 +1,4 @@
-/** Output of the `import` command as text, and as messages to the desk if the desk started the command. */
+/** The output of the `import` command as text, and as messages to the desk. */
 
 import { valueIn } from '../../formats/spreadsheet-cells-and-empty-words.ts';
 import { countEntities } from '../../journal/change-texts.ts';
@@ -115,14 +115,12 @@ const STOPS_TOO = say(
   'Correct the faults first; --yes does not help. Look at the warnings as well: it may be the wrong file.',
 );
 
-// Findings about a file
-
 interface Finding {
   readonly part: NewsPart;
   readonly text: Message;
-  /** `text` preceded by the name of the file; undefined if `text` already has the name. */
+  /** `text` with the name of the file; undefined if `text` has the name. */
   readonly printed?: Message;
-  /** The first few of the lines that the finding is about. */
+  /** First few lines that the finding is about. */
   readonly lines?: readonly number[];
 }
 
@@ -180,7 +178,7 @@ const describeColumn = (column: string): Message =>
     ? say('column number {position}', { position: column.slice(1) })
     : say('"{heading}"', { heading: column });
 
-/** Describes the columns that are not imported, by heading. Headings that may be personal data are hidden. */
+/** Hides headings that may be personal data. */
 function describeIgnored({ notes, header }: FileFindings, isWatched: boolean): Message[] {
   const noted = notes.filter(({ kind }) => kind === 'ignored_column').map(({ column }) => column);
   const headings = header === undefined ? [] : ignoredHeadings(header);
@@ -252,16 +250,15 @@ function describeHidden({ notes }: FileFindings, areSkipped: boolean): Message[]
 /** Maximum number of different faults, and of kept values, that are shown for a file. */
 const SHOWN_FAULTS = 20;
 
-/** Faults of several rows with the same column and message. */
+/** Faults with the same column and message. `fault` is the first. */
 interface EqualFaults {
-  /** The first of the faults. */
   readonly fault: ImportFault;
   rows: number;
   /** First few lines. */
   readonly lines: number[];
 }
 
-/** Returns up to `SHOWN_FAULTS` groups, in the order of their first lines. */
+/** Returns the first `SHOWN_FAULTS` groups. */
 function groupFaults(checked: CheckedFile): Iterable<EqualFaults> {
   const groups = new Map<string, EqualFaults>();
   for (const fault of checked.listFaults()) {
@@ -346,7 +343,7 @@ function* describeKept(file: string, accepted: AcceptedFile): Generator<Finding>
 }
 
 const SHOWN_MISSING = 3;
-/** Columns that identify a missing row in messages. */
+/** Columns that identify a missing row. */
 const CODES = [
   'code',
   'member_code',
@@ -359,7 +356,6 @@ const CODES = [
 /** Further columns, for a missing row that the import removes. */
 const VALUES = ['kg', 'product', 'kind', 'amount'];
 
-/** Describes the missing rows, which the replaced import created and the file lacks. */
 function* describeMissing(
   { file }: FileCheck,
   { missing }: AcceptedFile,
@@ -405,8 +401,6 @@ function writtenOf(column: string, value: string): (string | Written)[] {
   return [kind?.endsWith('instant') === true ? new Written('day', text) : text];
 }
 
-// Preview: the first rows of a file
-
 const listFirstRows = ({ file, findings }: FileCheck): FirstRow[] =>
   findings.firstRows.map(({ line, values }) => ({
     line,
@@ -446,8 +440,6 @@ async function namesOn(
   }
   return names;
 }
-
-// The outcome of a file, and of the import
 
 const describeSize = (size: RegistrySize): readonly Message[] => [
   countEntities('cooperatives', size.cooperatives),
@@ -491,7 +483,7 @@ function describeChanges({ changes, refusedRows }: FileReport): readonly Message
   ];
 }
 
-/** Prints the names of finished and unreached files if an import of several files ended early. */
+/** Prints finished and unreached files if an import of several files ended early. */
 function showStop(context: CliContext, reports: readonly FileReport[], isDryRun: boolean): void {
   const isDone = ({ outcome }: FileReport) => outcome === 'imported' || outcome === 'accepted';
   if (reports.length === 1 || reports.every(isDone)) return;

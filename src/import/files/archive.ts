@@ -1,6 +1,5 @@
 /** Opens a ZIP archive and reads its parts, with limits on memory and time. */
 import type { FileHandle } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import sax from 'sax';
 import { type Entry, fromFdPromise } from 'yauzl';
@@ -16,12 +15,11 @@ const MAX_PARTS = 10_000;
 const DAMAGED = 'The workbook is damaged. Open it in a spreadsheet, save it as .xlsx and import it again.';
 const TOO_LARGE =
   'The workbook unpacks to more than 256 MB. Save the sheet as "CSV UTF-8" and import that file.';
-/** Advice about files of other formats. */
 export const SAVE = 'Save it as .xlsx or "CSV UTF-8" and import that file.';
 export const COMPRESSED = 'This is a compressed file. Unpack it and import what it contains.';
 export const PASSWORD = 'The workbook has a password. Remove it, save the workbook and import it again.';
 
-/** Thrown if a workbook cannot be read. The message is for the operator. */
+/** Error with a message for the operator. */
 export class UnreadableWorkbook extends Error {
   /** Row number of the fault; undefined for the row that is being read. */
   readonly line: number | undefined;
@@ -52,26 +50,19 @@ export async function openArchive(handle: FileHandle) {
     has: (path: string) => entries.has(path.toLowerCase()),
     /** Returns the size that a part declares for its unpacked content, in bytes. */
     bytesOf: (path: string) => entryAt(path).uncompressedSize,
-    /**
-     * Reads a part, then compares its checksum, which yauzl does not check.
-     * @throws UnreadableWorkbook if the part does not exist, is larger than it declares, or has a wrong
-     *   checksum
-     */
+    /** Also compares the checksum, which yauzl does not check. @throws UnreadableWorkbook */
     async *read(path: string): AsyncGenerator<Buffer> {
       const entry = entryAt(path);
-      let stream: Readable | undefined;
       let checksum = 0;
       try {
-        stream = await zip.openReadStreamPromise(entry);
-        for await (const chunk of stream as AsyncIterable<Buffer>) {
+        const stream: AsyncIterable<Buffer> = await zip.openReadStreamPromise(entry);
+        for await (const chunk of stream) {
           checksum = crc32(chunk, checksum);
           yield chunk;
         }
         if (checksum !== entry.crc32) throw new UnreadableWorkbook();
       } catch (error) {
         throwUnreadable(error);
-      } finally {
-        stream?.destroy();
       }
     },
   };
@@ -96,13 +87,10 @@ function throwUnreadable(error: unknown): never {
   throw new UnreadableWorkbook(DAMAGED, { cause: error });
 }
 
-// Parsing of a workbook's XML into events, with sax
-
 interface XmlEvents {
-  /** @param name name of the element without a namespace prefix */
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   close?(name: string): void;
-  /** Called with a text. A long text may come in several calls. */
+  /** Called several times for a long text. */
   text?(text: string): void;
 }
 

@@ -18,7 +18,7 @@ function splitLines(text: string): string[] {
 /** @param linesBefore number of lines of the file before the text */
 export function createCsvRows(separator: string, linesBefore: number) {
   let lines = linesBefore;
-  /** Text of an incomplete last row, to be continued by the next call. */
+  /** Text of an incomplete last row. */
   let rest = '';
 
   /** Splits lines without quotes at their separators, which is faster than parsing. */
@@ -30,11 +30,7 @@ export function createCsvRows(separator: string, linesBefore: number) {
   }
 
   return {
-    /**
-     * Parses the next part of the file, up to an incomplete or faulty row.
-     * @param text complete lines
-     * @returns the records before a faulty row, and the fault of that row
-     */
+    /** Parses the next part of the file, up to an incomplete or faulty row. @param text complete lines */
     read(text: string): { readonly records: FileRecord[]; readonly fault: FileFault | undefined } {
       const unread = rest + text;
       const records: FileRecord[] = [];
@@ -52,20 +48,20 @@ export function createCsvRows(separator: string, linesBefore: number) {
           break;
         }
         const line = lines + 1;
-        lines = line + row.breaks;
+        lines = line + row.lineEnds;
         addRecord(records, line, lines, row.cells);
         at = row.end;
       }
       return { records, fault: undefined };
     },
-    /** Returns the number of the next line of the file. The lines of an incomplete last row count as read. */
+    /** The lines of an incomplete last row count as read. */
     nextLine: () => lines + splitLines(rest).length + 1,
-    /** Ends the file. Returns the fault of an incomplete last row, or undefined. */
+    /** Returns the fault of an incomplete last row. */
     end: () => (rest === '' ? undefined : fileFault(lines + 1, NEVER_CLOSED)),
   };
 }
 
-/** Adds a record. Skips rows that consist of separators only, which spreadsheets write after the last row. */
+/** Skips rows that consist of separators only, which spreadsheets write after the last row. */
 function addRecord(records: FileRecord[], line: number, lastLine: number, cells: readonly string[]): void {
   if (cells.every((cell) => cell.trim() === '')) return;
   records.push(line === lastLine ? { line, cells } : { line, lastLine, cells });
@@ -81,13 +77,10 @@ function startOfQuotedLine(text: string, at: number): number {
 
 const isLineEnd = (text: string, at: number): boolean => text[at] === '\n' || text[at] === '\r';
 
-/**
- * @returns `cells`, `breaks` (number of line ends inside the cells) and `end` (start of the next row); `open`
- *   if the text ends inside quotes; `broken` if a quote is in the middle of a cell
- */
+/** @returns `open` if the text ends inside quotes; `broken` if a quote is in the middle of a cell */
 function readRow(text: string, start: number, separator: string) {
   const cells: string[] = [];
-  let [at, breaks] = [start, 0];
+  let [at, lineEnds] = [start, 0];
   for (;;) {
     let end = at;
     let cell: string;
@@ -96,7 +89,7 @@ function readRow(text: string, start: number, separator: string) {
       if (close < 0) return 'open' as const;
       end = close + 1;
       cell = text.slice(at + 1, close).replaceAll('""', '"');
-      if (/[\r\n]/.test(cell)) breaks += cell.split(LINE_END).length - 1;
+      if (/[\r\n]/.test(cell)) lineEnds += cell.split(LINE_END).length - 1;
       if (end < text.length && text[end] !== separator && !isLineEnd(text, end)) return 'broken' as const;
     } else {
       while (end < text.length && text[end] !== separator && !isLineEnd(text, end)) end++;
@@ -106,11 +99,11 @@ function readRow(text: string, start: number, separator: string) {
     cells.push(cell);
     at = end + 1;
     if (text[end] === separator) continue;
-    return { cells, breaks, end: text[end] === '\r' && text[at] === '\n' ? at + 1 : at };
+    return { cells, lineEnds, end: text[end] === '\r' && text[at] === '\n' ? at + 1 : at };
   }
 }
 
-/** Returns the position of the quote that ends a cell; -1 if the text ends first. Skips doubled quotes. */
+/** Returns -1 if the text ends first. Skips doubled quotes. */
 function closingQuote(text: string, start: number): number {
   for (let at = start + 1; ; at += 2) {
     at = text.indexOf('"', at);
@@ -118,11 +111,9 @@ function closingQuote(text: string, start: number): number {
   }
 }
 
-// Detection of the separator from the first rows
-
 export const SEPARATORS = [',', ';', '\t', '|'] as const;
 
-/** Number of rows that are examined, because title rows may precede the header. */
+/** Several rows are examined, because title rows may precede the header. */
 const ROWS = 30;
 
 /**

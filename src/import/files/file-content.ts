@@ -22,13 +22,11 @@ function endOfLastLine(bytes: Buffer): number {
   return lastByte > 0 ? Math.max(feed, carriage) + 1 : feed + 1;
 }
 
-// Encoding of a text file, and conversion to UTF-8
-
-const MARKS: readonly [Encoding, Buffer][] = [
+const MARKS: ReadonlyMap<Encoding, Buffer> = new Map([
   ['utf-8', Buffer.from([0xef, 0xbb, 0xbf])],
   ['utf-16le', Buffer.from([0xff, 0xfe])],
   ['utf-16be', Buffer.from([0xfe, 0xff])],
-];
+]);
 
 export interface TextEncoding {
   readonly encoding: Encoding;
@@ -37,8 +35,7 @@ export interface TextEncoding {
 }
 
 /** Returns the byte order mark of an encoding; empty for Windows-1252. */
-export const markOf = (encoding: Encoding): Buffer =>
-  MARKS.find(([marked]) => marked === encoding)?.[1] ?? Buffer.alloc(0);
+export const markOf = (encoding: Encoding): Buffer => MARKS.get(encoding) ?? Buffer.alloc(0);
 
 /**
  * Returns the encoding that the byte order mark names, or else the fallback. Without a mark and a fallback, a
@@ -99,7 +96,6 @@ export interface FileContent {
   readonly bytes: number;
   /** First 64 KiB, or the entire file if it is smaller. */
   readonly head: Buffer;
-  /** SHA-256 of the file, in hex. */
   readonly sha256: string;
   /**
    * True if the file is valid UTF-8, or has more valid multi-byte characters than invalid sequences. Text in
@@ -110,7 +106,7 @@ export interface FileContent {
   readonly hasNul: boolean;
 }
 
-/** Reads a file once, from start to end. @throws the system's error */
+/** @throws the system's error */
 export async function scanContent(handle: FileHandle): Promise<FileContent> {
   const hash = createHash('sha256');
   const heads: Buffer[] = [];
@@ -132,12 +128,11 @@ export async function scanContent(handle: FileHandle): Promise<FileContent> {
     isValid &&= isUtf8Until(read);
   }
   isValid &&= isUtf8Until();
-  const isMostlyUtf8 = isValid || (!hasNul && (await hasMoreUtf8(handle)));
+  const isMostlyUtf8 = isValid || (!hasNul && (await hasMoreValidThanInvalidUtf8(handle)));
   return { bytes, head: Buffer.concat(heads), sha256: hash.digest('hex'), isMostlyUtf8, hasNul };
 }
 
-/** True if a file has more valid multi-byte characters of UTF-8 than invalid sequences. */
-async function hasMoreUtf8(handle: FileHandle): Promise<boolean> {
+async function hasMoreValidThanInvalidUtf8(handle: FileHandle): Promise<boolean> {
   const decoder = new TextDecoder();
   let surplus = 0;
   const count = (text: string): void => {
@@ -149,10 +144,7 @@ async function hasMoreUtf8(handle: FileHandle): Promise<boolean> {
   return surplus > 0;
 }
 
-/**
- * Reads a file in chunks. Unlike a read stream, leaves the handle open if the caller stops early. The caller
- * may then read the file again.
- */
+/** Reads a file in chunks. Unlike a read stream, leaves the handle open if the caller stops early. */
 async function* readBytes(handle: FileHandle, start: number): AsyncGenerator<Buffer> {
   for (let position = start; ; ) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, position);
@@ -161,8 +153,6 @@ async function* readBytes(handle: FileHandle, start: number): AsyncGenerator<Buf
     yield buffer.subarray(0, bytesRead);
   }
 }
-
-// Chunks of a text file in UTF-8. Each chunk ends at a line end.
 
 /** Maximum size of a record. A longer record means that a quote was never closed. */
 export const MAX_RECORD_BYTES = 256 * 1024;

@@ -32,11 +32,10 @@ export interface DocumentSheet {
   readonly end: number;
 }
 
-/** Maximum number of sheets, whose names are all in memory. */
+/** All names of sheets are in memory. */
 const MAX_SHEETS = 10_000;
 const [OPENING, CLOSING] = ['<table:table', '</table:table>'];
-/** Maximum length of the tag that opens a sheet, in bytes. */
-const LONGEST_TAG = 16_384;
+const LONGEST_TAG_BYTES = 16_384;
 
 /** Finds the sheets by their tags, because parsing the XML would be slow. @throws UnreadableWorkbook */
 export async function listDocumentSheets(archive: Archive): Promise<DocumentSheet[]> {
@@ -63,7 +62,7 @@ export async function listDocumentSheets(archive: Archive): Promise<DocumentShee
     }
     rest = bytes.subarray(at);
     offset += at;
-    if (rest.length > LONGEST_TAG) throw new UnreadableWorkbook();
+    if (rest.length > LONGEST_TAG_BYTES) throw new UnreadableWorkbook();
   }
   // Skips sheets in which LibreOffice caches cells of another file. Their names contain its path.
   return sheets.filter(({ name }) => !/^'.*'#\$/.test(name));
@@ -105,8 +104,6 @@ async function* bytesOf(
   }
 }
 
-// The cells of a sheet
-
 type Attributes = Readonly<Record<string, string>>;
 
 /** XML elements that contain the text of a cell. Others, such as notes and drawings, are skipped. */
@@ -120,14 +117,13 @@ const repetitionOf = (attribute: string | undefined): number => {
 
 const WORD = /^\p{L}+$/u;
 
-/** @param shown text that the spreadsheet displays in the cell */
-function contentOf(attributes: Attributes, shown: string): CellContent {
+function contentOf(attributes: Attributes, displayed: string): CellContent {
   const type = attributes['office:value-type'] ?? attributes['calcext:value-type'];
   const isFormula = attributes['table:formula'] !== undefined;
   // Older versions of LibreOffice store an error as the number 0, and only display `#REF!`.
-  if (attributes['calcext:value-type'] === 'error' || (isFormula && isErrorText(shown)))
-    return { text: shown, fault: cellError(shown) };
-  if (isFormula && type === undefined && shown === '') return { text: '', fault: FORMULA_WITHOUT_VALUE };
+  if (attributes['calcext:value-type'] === 'error' || (isFormula && isErrorText(displayed)))
+    return { text: displayed, fault: cellError(displayed) };
+  if (isFormula && type === undefined && displayed === '') return { text: '', fault: FORMULA_WITHOUT_VALUE };
   const value = attributes['office:value'] ?? '';
   switch (type) {
     case 'float':
@@ -135,12 +131,12 @@ function contentOf(attributes: Attributes, shown: string): CellContent {
     case 'percentage': {
       if (value.trim() === '') return { text: '', fault: isFormula ? FORMULA_WITHOUT_VALUE : undefined };
       // The stored value of =TRUE() is 1, so the displayed word is used.
-      if (WORD.test(shown)) return { text: shown };
+      if (WORD.test(displayed)) return { text: displayed };
       const text = (type === 'percentage' ? percentText : numberText)(Number(value));
       if (text === undefined) return { text: value };
-      if (/^0[0-9]+$/.test(shown) && shown.endsWith(text)) return { text: shown, isNumber: true };
-      const isRounded = text.includes('.') && shown !== '' && shown !== text;
-      return { text, isNumber: true, shown: isRounded ? shown : undefined };
+      if (/^0[0-9]+$/.test(displayed) && displayed.endsWith(text)) return { text: displayed, isNumber: true };
+      const isRounded = text.includes('.') && displayed !== '' && displayed !== text;
+      return { text, isNumber: true, shown: isRounded ? displayed : undefined };
     }
     case 'date':
       return { text: roundedDate(attributes['office:date-value'] ?? '') };
@@ -149,7 +145,7 @@ function contentOf(attributes: Attributes, shown: string): CellContent {
     case 'boolean':
       return { text: (attributes['office:boolean-value'] ?? '').toUpperCase() };
     default:
-      return { text: attributes['office:string-value'] ?? shown };
+      return { text: attributes['office:string-value'] ?? displayed };
   }
 }
 
@@ -160,8 +156,6 @@ function timeText(duration: string): string {
   return [hours, minutes, seconds].map((part = '') => part.padStart(2, '0')).join(':');
 }
 
-// The rows of a sheet
-
 /** Row with a number of repetitions. A file may store a million equal rows in a few bytes. */
 interface RepeatedRecord {
   readonly record: FileRecord;
@@ -170,37 +164,27 @@ interface RepeatedRecord {
 
 const BATCH = 1_000;
 
-/**
- * Reads the rows of a sheet while unpacking it, and skips empty rows. Yields all rows before a fault, then
- * throws.
- * @throws UnreadableWorkbook
- */
+/** Yields the non-empty rows of a sheet up to a fault, then throws. @throws UnreadableWorkbook */
 export async function* readDocumentRows(archive: Archive, sheet: DocumentSheet, layout: SheetLayout) {
   const reader = createRowReader(layout);
   const { hiddenColumns } = reader;
   const allBytes = Math.max(1, sheet.end - sheet.start);
   let bytesRead = 0;
-  let fault: unknown;
   try {
     for await (const { bytes } of bytesOf(archive, [sheet])) {
       bytesRead += bytes.length;
       reader.write(bytes);
-      for (const records of batchesOf(reader.take()))
+      for (const records of batchesOf(reader.takeRows()))
         yield { records, progress: bytesRead / allBytes, hiddenColumns };
     }
     reader.write(undefined);
   } catch (error) {
-    fault = error;
+    for (const records of batchesOf(reader.takeRows())) yield { records, progress: 1, hiddenColumns };
+    throw error;
   }
-  for (const records of batchesOf(reader.take())) yield { records, progress: 1, hiddenColumns };
-  if (fault !== undefined) throw fault;
 }
 
-/**
- * Reads the first rows of each sheet. One pass reads all sheets, because one pass per sheet would take
- * quadratic time. A fault ends the rows of its sheet, and is reported only when that sheet is read.
- * @param sheets sheets in the order of the file
- */
+/** Reads all sheets in one pass, because one pass per sheet would take quadratic time. */
 export async function* readFirstDocumentRows(
   archive: Archive,
   sheets: readonly DocumentSheet[],
@@ -209,7 +193,6 @@ export async function* readFirstDocumentRows(
   for await (const { bytes, isLast } of bytesOf(archive, sheets)) {
     firstRows.write(bytes);
     if (!isLast) continue;
-    firstRows.write(undefined);
     yield firstRows.rows;
     firstRows = createFirstRows();
   }
@@ -221,8 +204,7 @@ function createFirstRows() {
   let isComplete = false;
   return {
     rows,
-    /** @param bytes next chunk of the sheet's XML; undefined at its end */
-    write(bytes: Buffer | undefined): void {
+    write(bytes: Buffer): void {
       if (isComplete) return;
       try {
         reader.write(bytes);
@@ -230,7 +212,7 @@ function createFirstRows() {
         if (!(error instanceof UnreadableWorkbook)) throw error;
         isComplete = true;
       }
-      for (const { record, times } of reader.take())
+      for (const { record, times } of reader.takeRows())
         for (let i = 0; i < times && rows.length < HEADER_ROWS; i++)
           rows.push({ ...record, line: record.line + i });
       isComplete ||= rows.length === HEADER_ROWS;
@@ -250,24 +232,22 @@ function* batchesOf(rows: readonly RepeatedRecord[]): Generator<FileRecord[]> {
   yield records;
 }
 
-/** Collects the texts of cells, one cell after another. @param line returns the number of the current row */
-function createCellText(line: () => number) {
+function createCellText(currentLine: () => number) {
   let text = '';
   let [paragraphs, isInParagraph] = [0, false];
-  /** Nesting depth inside elements that are skipped, such as notes. */
-  let ignored = 0;
+  let ignoredDepth = 0;
   function add(part: string): void {
-    if (ignored > 0 || !isInParagraph) return;
+    if (ignoredDepth > 0 || !isInParagraph) return;
     text += part;
-    if (text.length > MAX_TEXT_CHARACTERS) throw refuseRow(line(), LONG_TEXT);
+    if (text.length > MAX_TEXT_CHARACTERS) throw refuseRow(currentLine(), LONG_TEXT);
   }
   return {
     begin(): void {
-      [text, paragraphs, isInParagraph, ignored] = ['', 0, false, 0];
+      [text, paragraphs, isInParagraph, ignoredDepth] = ['', 0, false, 0];
     },
     add,
     open(name: string, attributes: Attributes): void {
-      if (ignored > 0 || !TEXT_ELEMENTS.includes(name)) ignored++;
+      if (ignoredDepth > 0 || !TEXT_ELEMENTS.includes(name)) ignoredDepth++;
       else if (name === 'p') {
         isInParagraph = true;
         if (paragraphs++ > 0) add('\n');
@@ -278,7 +258,7 @@ function createCellText(line: () => number) {
     },
     /** Returns the cell's text at the end of the cell, otherwise undefined. */
     close(name: string): string | undefined {
-      if (ignored > 0) ignored--;
+      if (ignoredDepth > 0) ignoredDepth--;
       else if (name === 'p') isInParagraph = false;
       else if (name.endsWith('table-cell')) return text;
       return undefined;
@@ -294,7 +274,6 @@ function createRowReader(layout: SheetLayout) {
   const cellText = createCellText(rows.line);
   const hiddenColumns = new Set<number>();
   let records: RepeatedRecord[] = [];
-  /** Column indexes of the next `table-column` element and of the next cell. */
   let [nextColumn, nextCell] = [0, 0];
   let [nextLine, rowTimes] = [1, 1];
   let cell: { readonly attributes: Attributes; readonly isCovered: boolean } | undefined;
@@ -325,7 +304,7 @@ function createRowReader(layout: SheetLayout) {
     nextLine += rowTimes;
     if (record === undefined) return;
     if (nextLine > MAX_ROW + 1) throw new UnreadableWorkbook();
-    rows.repeat(record, rowTimes - 1);
+    rows.countRepetitions(record, rowTimes - 1);
     records.push({ record, times: rowTimes });
   }
 
@@ -355,8 +334,7 @@ function createRowReader(layout: SheetLayout) {
   return {
     hiddenColumns,
     write,
-    /** Returns the rows that were read since the last call. */
-    take(): RepeatedRecord[] {
+    takeRows(): RepeatedRecord[] {
       const taken = records;
       records = [];
       return taken;

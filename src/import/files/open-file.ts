@@ -1,4 +1,7 @@
-/** Opens a file to import. The content decides the format, not the name. */
+/**
+ * Opens a file to import (docs/import-reference.md#forms-of-files). The content decides the format, not the
+ * name.
+ */
 import { type FileHandle, open } from 'node:fs/promises';
 import { COMPRESSED, SAVE, UnreadableWorkbook } from './archive.ts';
 import { createCsvRows, detectSeparator, namedSeparator } from './csv-rows.ts';
@@ -10,7 +13,7 @@ import {
   scanContent,
   type TextEncoding,
 } from './file-content.ts';
-import { openWorkbook } from './open-workbook.ts';
+import { openWorkbook, type WorkbookOptions } from './open-workbook.ts';
 import {
   type Encoding,
   type FormatSource,
@@ -20,9 +23,6 @@ import {
   type ScoreHeader,
 } from './records.ts';
 
-// Text files
-
-/** Opens a CSV file (docs/import-reference.md#forms-of-files). */
 function openCsv(
   handle: FileHandle,
   content: FileContent,
@@ -62,8 +62,6 @@ async function* readRecords(
 
 const FIRST_LINE = /^.*?(?:\r\n|[\r\n]|$)/s;
 
-// Refusals of files that are neither text nor workbooks, with advice for each format
-
 /** First bytes of each unsupported format, with the message that refuses it. */
 const BEGINNINGS: readonly [string, string][] = [
   // First bytes of old .xls files, and of .xlsx workbooks with a password.
@@ -75,39 +73,30 @@ const BEGINNINGS: readonly [string, string][] = [
   ["7z\u00bc\u00af'\u001c", COMPRESSED],
 ];
 
-/**
- * @param isUtf16 true if the encoding is UTF-16, in which NUL bytes are normal
- * @returns a message that refuses the file; undefined if the file may be text
- */
-function refusalOf({ head, hasNul }: FileContent, isUtf16: boolean): string | undefined {
+/** @returns undefined if the file may be text */
+function refusalOf({ head, hasNul }: FileContent, encoding: Encoding): string | undefined {
   const start = head.toString('latin1', 0, 512);
   const [, refusal] = BEGINNINGS.find(([beginning]) => start.startsWith(beginning)) ?? [];
   if (refusal !== undefined) return refusal;
   // Many programs export a table as a web page, but name the file .xls.
   if (/^(?:\u00ef\u00bb\u00bf)?\s*<[!?a-z]/i.test(start))
     return `This is a web page or an XML document, whatever its name says. Open it in a spreadsheet. ${SAVE}`;
-  if (hasNul && !isUtf16) return `This is not a text file: it contains NUL characters. ${SAVE}`;
+  if (hasNul && !encoding.startsWith('utf-16'))
+    return `This is not a text file: it contains NUL characters. ${SAVE}`;
   return undefined;
 }
 
 /** First bytes of a ZIP archive, and so of a workbook. */
 const ZIP = 'PK\u0003\u0004';
 
-export interface OpenOptions {
+export interface OpenOptions extends WorkbookOptions {
   /** Encoding of a text file without a byte order mark. */
   readonly encoding?: Encoding | undefined;
-  /** Name of the sheet to read; by default, the sheet whose header has the most known headings. */
-  readonly sheet?: string | undefined;
-  /** Counts the known headings in a row, to find the separator of a text file and the sheet of a workbook. */
-  readonly scoreHeader: ScoreHeader;
   /** Result of an earlier `scanFile`, so that the file need not be scanned again. */
   readonly content?: FileContent | undefined;
 }
 
-/**
- * Scans a file that is then opened several times. The file must not change in between.
- * @throws the system's error if the file cannot be opened or read
- */
+/** Scans a file that is then opened several times, unchanged. @throws the system's error */
 export async function scanFile(path: string): Promise<FileContent> {
   const handle = await open(path);
   try {
@@ -119,8 +108,7 @@ export async function scanFile(path: string): Promise<FileContent> {
 
 /**
  * Opens a file of any format. For an unsupported format, opening succeeds and `read` throws a fault.
- * @throws UnknownSheetError if a workbook lacks the sheet that the options name; the system's error if the
- *   file cannot be opened or read
+ * @throws UnknownSheetError if a workbook lacks the sheet that the options name; the system's error
  */
 export async function openFile(path: string, options: OpenOptions): Promise<RecordSource> {
   const handle = await open(path);
@@ -148,13 +136,12 @@ async function openContent(
     }
   }
   const encoding = encodingOf(content, options.encoding);
-  const refusal = refusalOf(content, encoding.encoding.startsWith('utf-16'));
+  const refusal = refusalOf(content, encoding.encoding);
   return refusal === undefined
     ? openCsv(handle, content, encoding, options.scoreHeader)
     : unreadable(refusal);
 }
 
-/** Returns a source whose `read` throws the refusal. @param cause error that explains the refusal */
 const unreadable = (refusal: string, cause?: Error): FormatSource => ({
   format: { type: 'text', encoding: 'utf-8', hasMark: false, separator: ',' },
   // biome-ignore lint/correctness/useYield: a generator that throws before its first batch

@@ -1,4 +1,4 @@
-/** Opens a workbook and reads the records of one of its sheets. */
+/** Reads the records of one sheet of a workbook (docs/import-reference.md#workbooks). */
 import type { FileHandle } from 'node:fs/promises';
 import { mayEcho } from '../../values/errors.ts';
 import {
@@ -10,7 +10,7 @@ import {
   SAVE,
   UnreadableWorkbook,
 } from './archive.ts';
-import { readAroundRows, readExcelRows } from './excel-rows.ts';
+import { type ExcelSheet, readAroundRows, readExcelRows, readWorkbook } from './excel-rows.ts';
 import {
   type DocumentSheet,
   listDocumentSheets,
@@ -26,11 +26,11 @@ import {
   type ScoreHeader,
 } from './records.ts';
 import { NO_LAYOUT, type SheetLayout } from './sheet-rows.ts';
-import { type Sheet as ExcelSheet, readWorkbook } from './workbook-parts.ts';
 
-interface WorkbookOptions {
+export interface WorkbookOptions {
   /** Name of the sheet to read; by default, the sheet whose header has the most known headings. */
   readonly sheet?: string | undefined;
+  /** Finds the sheet of a workbook, or the separator of a text file. */
   readonly scoreHeader: ScoreHeader;
 }
 
@@ -51,11 +51,7 @@ export class SeveralSheets extends UnreadableWorkbook {
   }
 }
 
-/**
- * Opens a workbook (docs/import-reference.md#workbooks). `read` unpacks the rows, which are never all in
- * memory at once.
- * @throws UnreadableWorkbook; UnknownSheetError; the system's error
- */
+/** @throws UnreadableWorkbook; UnknownSheetError; the system's error */
 export async function openWorkbook(
   handle: FileHandle,
   bytes: number,
@@ -101,7 +97,7 @@ interface SheetBatch {
   readonly records: readonly FileRecord[];
   /** Fraction of the sheet that has been read, from 0 to 1. */
   readonly progress: number;
-  readonly hiddenColumns?: ReadonlySet<number>;
+  readonly hiddenColumns: ReadonlySet<number>;
 }
 
 async function openExcel(archive: Archive): Promise<WorkbookReader<ExcelSheet>> {
@@ -128,7 +124,7 @@ const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet';
 const MANIFEST = 'META-INF/manifest.xml';
 
 async function openDocument(archive: Archive): Promise<WorkbookReader<DocumentSheet>> {
-  if (!(await startOf(archive, 'mimetype')).startsWith(SPREADSHEET))
+  if (!(await firstChunkOf(archive, 'mimetype')).startsWith(SPREADSHEET))
     throw new UnreadableWorkbook(`This is an OpenDocument file, but not a spreadsheet. ${SAVE}`);
   let isEncrypted = archive.has('encrypted-package');
   if (archive.has(MANIFEST))
@@ -145,8 +141,7 @@ async function openDocument(archive: Archive): Promise<WorkbookReader<DocumentSh
   };
 }
 
-/** Returns the first chunk of a part as text. */
-async function startOf(archive: Archive, path: string): Promise<string> {
+async function firstChunkOf(archive: Archive, path: string): Promise<string> {
   for await (const chunk of archive.read(path)) return chunk.toString('latin1');
   return '';
 }
@@ -185,7 +180,6 @@ function sheetCalled<S extends Sheet>(name: string, sheets: readonly S[]): S {
 const namesOf = (sheets: readonly Sheet[]): string =>
   sheets.map(({ name }, i) => (mayEcho(name) ? `"${name}"` : `number ${i + 1}`)).join(', ');
 
-/** Returns the first rows of a sheet, up to a fault. */
 async function firstRows(
   batches: AsyncIterable<{ readonly records: readonly FileRecord[] }>,
 ): Promise<FileRecord[]> {

@@ -23,7 +23,6 @@ export interface RecordBatch {
   readonly records: readonly FileRecord[];
   /** Number of bytes of the file up to the end of this batch. */
   readonly bytesRead: number;
-  /** Indexes of the hidden columns of a workbook. */
   readonly hiddenColumns?: ReadonlySet<number>;
 }
 
@@ -86,9 +85,7 @@ export interface ImportFault {
   /** Name of the column; empty for a fault that does not concern a single column. */
   readonly column: string;
   readonly message: Text;
-  /** Part of the file that is refused: the row on this line, or the entire file. */
   readonly refuses: 'row' | 'file';
 }
 
-/** Template of the message for a row that repeats an earlier row. */
 export const SAME_AS_LINE = 'Same as line {line}.';

@@ -24,7 +24,6 @@ export interface CellContent {
   readonly text: string;
   /** True for a cell that the workbook stores as a number, unless the number is a date. */
   readonly isNumber?: boolean;
-  /** Reason why the cell has no usable value. */
   readonly fault?: Text | undefined;
   /** Number as the workbook displays it, if the workbook rounds the number. */
   readonly shown?: string | undefined;
@@ -68,7 +67,6 @@ function setCell(row: RowInProgress, index: number, { text, isNumber, fault, sho
   if (shown !== undefined) row.shownNumbers.set(index, shown);
 }
 
-/** Collects the cells of rows, one row after another. */
 export function createSheetRows({ width, headerLine }: SheetLayout) {
   let row = startRow(0, false);
   let characters = 0;
@@ -113,15 +111,14 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
       count(content.text.length);
       setCell(row, index, content);
     },
-    /** Counts the characters of a row's repetitions towards `MAX_CHARACTERS`. */
-    repeat({ cells }: FileRecord, times: number): void {
+    countRepetitions({ cells }: FileRecord, times: number): void {
       count(times * cells.reduce((sum, { length }) => sum + length, 0));
     },
     /** Adds a merged range that starts at the current row. */
     merge(range: MergedRange): void {
       if (range.top > headerLine && range.left < MAX_COLUMNS) merges.set(range.left, range);
     },
-    /** Ends the row. Returns its record, or undefined for an empty row. */
+    /** Returns undefined for an empty row. */
     end(): FileRecord | undefined {
       if (merges.size > 0) fillMerged();
       if (row.cells.length === 0) return undefined;
@@ -131,7 +128,6 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
   };
 }
 
-/** @returns undefined for an empty cell */
 function contentAt(row: RowInProgress, index: number): CellContent | undefined {
   const [text = '', fault] = [row.cells[index], row.cellFaults.get(index)];
   if (text === '' && fault === undefined) return undefined;

@@ -2,9 +2,8 @@
 import { DAY_SECONDS } from '../../values/date-time.ts';
 import { formatDecimal } from '../../values/decimal.ts';
 
-/** Day 0 of the date system that begins in 1900, in epoch seconds. */
+// Day 0 of the date systems that begin in 1900 and in 1904, in epoch seconds.
 const EPOCH_1900 = Date.UTC(1899, 11, 30) / 1000;
-/** Day 0 of the date system that begins in 1904, in epoch seconds. */
 const EPOCH_1904 = Date.UTC(1904, 0, 1) / 1000;
 
 /** Days from 1899-12-30 to 9999-12-31, the last day in Excel. */
@@ -72,7 +71,6 @@ export function roundText(text: string, fractionDigits: number): string {
   return `${sign}${fractionDigits === 0 ? units : formatDecimal(units, fractionDigits)}${percent}`;
 }
 
-/** Counts the digits after the decimal point of a number or percentage. */
 export function fractionDigitsOf(text: string): number {
   const point = text.indexOf('.');
   return point < 0 ? 0 : text.length - point - (text.endsWith('%') ? 2 : 1);

@@ -1,5 +1,5 @@
 /**
- * Files that users uploaded to the desk, and the commands that read them. All users see all files, even after
+ * Files that users uploaded to the desk, and the commands that read them. All users see all files, also after
  * a restart of the desk. Only the operating-system user of the desk can read their folder.
  */
 import {
@@ -92,7 +92,7 @@ export class DeskFiles {
     }
   }
 
-  /** Returns the ids of saved files, oldest first. */
+  /** Oldest first. */
   private savedIds(): number[] {
     const { folder } = this.options;
     if (!existsSync(folder)) return [];
@@ -120,7 +120,7 @@ export class DeskFiles {
     };
   }
 
-  /** Reads the saved state of a file. Returns a new state if a power failure has damaged the saved state. */
+  /** Returns a new state if a power failure has damaged the saved state. */
   private readState(id: number): SavedFile {
     try {
       return JSON.parse(readFileSync(this.pathOf(id, STATE), 'utf8'));
@@ -130,10 +130,7 @@ export class DeskFiles {
     }
   }
 
-  /**
-   * Saves the state of a file. Running commands are omitted, because they end with the desk. If the disk is
-   * full, the previous state stays on disk.
-   */
+  /** Omits running commands, which end with the desk. If the disk is full, the previous state stays. */
   private save(id: number): void {
     const file = this.files.get(id);
     if (file === undefined) return;
@@ -155,7 +152,7 @@ export class DeskFiles {
     }
   }
 
-  /** Lists all files, newest first. */
+  /** Newest first. */
   list(): readonly DeskFile[] {
     return [...this.files.values()].reverse();
   }
@@ -189,7 +186,7 @@ export class DeskFiles {
     return rm(this.pathOf(id, '.'), { recursive: true, force: true });
   }
 
-  /** Suggests a map again, for the kind and sheet that the user chose. @param sheet may be empty */
+  /** Suggests a map again. @param sheet may be empty */
   readAs(file: DeskFile, kind: ImportKind, sheet: string, as: RunAs): void {
     file.proposing.stop();
     file.sheets = file.proposing.proposal?.sheets ?? file.sheets;
@@ -224,7 +221,7 @@ export class DeskFiles {
     file.given = { ...first.choices, replaces: undefined, skipInvalid: false, skipsHidden: false };
   }
 
-  /** Saves submitted choices, which may be faulty. */
+  /** @param given may be faulty */
   give(file: DeskFile, given: ImportChoices): void {
     file.given = given;
     this.save(file.id);
@@ -257,7 +254,7 @@ export class DeskFiles {
     else this.checkAgain(file, as);
   }
 
-  /** Returns the path of the rejects. The file exists only if rows were refused. */
+  /** Path of the rejects, which exist only if rows were refused. */
   rejectsOf(id: number): string {
     return this.pathOf(id, 'rejects.csv');
   }

@@ -73,11 +73,10 @@ ${body}`,
 }
 
 /**
- * Returns the persons that a page or file about a run shows. The user who started the run knows the uploaded
- * rows, and the command recorded its access to stored data. If another user sees the page, the access must
- * be recorded.
+ * The user who started a run knows the uploaded rows, and the command recorded its access to stored data. If
+ * another user sees the results, the access must be recorded.
  */
-const showsTo = async (visit: Visit, run: CommandRun): Promise<Shows | 'nobody'> =>
+const showsTo = (visit: Visit, run: CommandRun): Shows | 'nobody' =>
   run.user === visit.session.user ? 'nobody' : showingAll(visit);
 
 function waiting(visit: Visit, file: DeskFile, run: CommandRun): Page {
@@ -149,7 +148,6 @@ ${aside(visit, file, false)}`;
   return page(visit, file, body);
 }
 
-/** Describes a fault of the map that the user's choices make. */
 function describeFault(visit: Visit, { path, message }: MapFault): string {
   const [, place = path] = /^constants\.(\w+)$/.exec(path) ?? [];
   const label = place === path ? path : visit.translate(nameOf(place));
@@ -180,7 +178,6 @@ const agreed = (act: FileAction<void>): Action =>
     return { goTo: pathOf(file) };
   });
 
-/** Returns an action that checks the file again with other choices. */
 const changing = (change: (choices: ImportChoices, fields: Form) => ImportChoices): Action =>
   agreed((visit, file, fields) => {
     const kind = kindOf(file);
@@ -202,7 +199,7 @@ export const IMPORT_FILE: Screen = {
       file.check === undefined || wantsChoices
         ? await choices(visit, file)
         : (run.hasAgreed ? imported : checked)(visit, file, run);
-    return { ...result, shows: await showsTo(visit, run) };
+    return { ...result, shows: showsTo(visit, run) };
   },
   actions: {
     kind: settled((visit, file, fields) => {
@@ -263,12 +260,12 @@ export const REJECTS: Screen = {
   path: '/import/:file/rejects',
   title: say('Refused rows'),
   personal: 'some',
-  async read(visit) {
+  read(visit) {
     const file = fileOf(visit);
     if (file === undefined) return undefined;
     const path = deskFilesOf(visit).rejectsOf(file.id);
     if (!existsSync(path)) return undefined;
-    const shows = await showsTo(visit, lastRunOf(file));
+    const shows = showsTo(visit, lastRunOf(file));
     const parts: AsyncIterable<Uint8Array> = createReadStream(path);
     return { fileName: `rejects-${file.id}.csv`, type: 'text/csv; charset=utf-8', parts, shows };
   },

@@ -22,7 +22,7 @@ const saying = (template: string): Message => new Message(template, {});
 
 const NOT_A_DAY = saying('This is not a day, such as 31/03/2024.');
 
-/** Replacements by the beginning of the replaced message; undefined for a message that the desk omits. */
+/** Replacements by beginning of the message; undefined for a message that the desk omits. */
 const REPLACEMENTS: { readonly [beginning: string]: Message | undefined } = {
   '{file}: {rest} more; the rejects': saying('{rest} more: all of them are among the refused rows.'),
   '{file}: the rejects have': saying('All of them are among the refused rows.'),
@@ -115,7 +115,7 @@ export function atDesk(text: Text): Text | undefined {
 }
 
 /** Returns the access record for a page with changes, which may contain values of any person. */
-export async function showingAll({ desk }: Visit): Promise<Shows> {
+export function showingAll({ desk }: Visit): Shows {
   const sequence = sequenceOf(desk.storage);
   const all = { asOfSequence: sequence?.lastSequence ?? 0, cooperativeIds: null };
   return { fields: FIELD_GROUPS, subject: { all } };
@@ -156,7 +156,6 @@ function item(visit: Visit, text: Text, beside: readonly string[] = []): Html | 
   return shown !== undefined && html`<li>${sentence(visit, shown)}${names}</li>`;
 }
 
-/** @param look style class @returns false if the command sent no messages of the part */
 function part(visit: Visit, run: CommandRun, name: NewsPart, heading: string, look = ''): Html | false {
   const items = run.messagesOf(name).flatMap(({ text, lines }) => {
     const names = lines.flatMap((line) => {
@@ -212,7 +211,6 @@ function firstRows(visit: Visit, rows: readonly FirstRow[]): Html {
   )}</section>`;
 }
 
-/** @param remedies buttons below the faults */
 export function details(visit: Visit, run: CommandRun, remedies: Html | false = false): Html {
   const notes = run.textsOf('note');
   return html`${part(visit, run, 'failed', visit.say('Failed'), 'refused')}
@@ -232,15 +230,15 @@ ${sentences(visit, notes)}</details>`
 }
 
 /** @returns false if there is no rejects file, for example after a fault of the header */
-export const rejectsLink = (visit: Visit, { id }: DeskFile): Html | false =>
-  existsSync(deskFilesOf(visit).rejectsOf(id)) &&
-  html`<p><a href="/import/${id}/rejects">${visit.say(
+export const rejectsLink = (visit: Visit, file: DeskFile): Html | false =>
+  existsSync(deskFilesOf(visit).rejectsOf(file.id)) &&
+  html`<p><a href="${pathOf(file)}/rejects">${visit.say(
     'Download the refused rows with the reasons. Correct them, and import that file here.',
   )}</a></p>`;
 
-export const again = (visit: Visit, { id }: DeskFile): Html =>
+export const again = (visit: Visit, file: DeskFile): Html =>
   form(visit, {
-    path: `/import/${id}`,
+    path: pathOf(file),
     action: 'again',
     button: visit.say('Check the file again'),
   });

@@ -1,4 +1,4 @@
-/** Form with the suggested map of a file, in which users can choose something else. */
+/** The form with the suggested map of a file, in which users can choose something else. */
 
 import { form, input, select } from '../../desk/parts.ts';
 import type { Form, Visit } from '../../desk/screen.ts';
@@ -16,8 +16,6 @@ import type { DeskFile, ImportChoices } from './desk-files.ts';
 import { kindOf, pathOf, shorten } from './findings.ts';
 import type { CommandRun } from './previews-and-runs.ts';
 
-// Conversion of the submitted form to a map document
-
 /** Maximum number of unknown headings in the form. The columns of further unknown headings are ignored. */
 const MOST_UNKNOWN = 60;
 
@@ -34,7 +32,7 @@ type ColumnEntry = string | null | { readonly column: string; readonly round: tr
 const columnIn = (entry: ColumnEntry): string | null =>
   entry !== null && typeof entry === 'object' ? entry.column : entry;
 
-/** Returns the columns of a map, with rounding for the columns that the user rounds in the form. */
+/** Adds the rounding of columns that the user rounds in the form. */
 const roundColumns = (columns: readonly (readonly [heading: string, entry: ColumnEntry])[], form: Form) =>
   Object.fromEntries(
     columns.map(([heading, entry]): [string, ColumnEntry] => {
@@ -44,7 +42,6 @@ const roundColumns = (columns: readonly (readonly [heading: string, entry: Colum
     }),
   );
 
-/** Returns the indexes of the headings in the form. Not all unknown headings are in the form. */
 function placesOnForm({ headings }: MapProposal): readonly number[] {
   let unknown = 0;
   return headings.flatMap(({ isNameable, column }, place) => {
@@ -64,7 +61,6 @@ function neededConstants({ document, headings }: MapProposal): readonly string[]
 /** Columns whose value identifies a person or a row and cannot be the same in all rows. */
 const OF_ONE_ROW: readonly string[] = ['identity_card', 'full_name', 'first_name', 'last_name', 'mobile'];
 
-/** True if all rows of a file may have the same value in this column. */
 function mayBeAlike(kind: ImportKind, { name, role }: FileColumn): boolean {
   if (OF_ONE_ROW.includes(name) || role === 'key' || role === 'compared') return false;
   if (kind === 'cooperatives') return name !== 'name';
@@ -80,16 +76,15 @@ function offeredConstants(proposal: MapProposal): readonly FileColumn[] {
   );
 }
 
-/** Returns the columns that the user chose for several headings. */
+/** Returns columns that the user chose for several headings. */
 export function chosenTwice(proposal: MapProposal, form: Form): readonly string[] {
   const chosen = placesOnForm(proposal).flatMap((place) => form.get(FIELD.heading(place)) || []);
   return [...new Set(chosen.filter((column, i) => chosen.indexOf(column) !== i))];
 }
 
-/** Returns the last submitted value of a form field. */
 type SubmittedValues = (field: string) => string | undefined;
 
-/** Recovers the values of the form fields from the map that `chosenMap` made from them. */
+/** Recovers the submitted values from the map that `chosenMap` made from them. */
 function submittedValues(proposal: MapProposal, submitted: ImportChoices | undefined): SubmittedValues {
   if (submitted === undefined) return () => undefined;
   const { columns = {}, constants = {}, values = {}, dates, decimal } = JSON.parse(submitted.map);
@@ -149,7 +144,7 @@ export function chosenMap(proposal: MapProposal, form: Form, today: string): str
   });
 }
 
-/** @param form a form of `roundingForms` @returns the map, with the column of the form rounded */
+/** @param form a form of `roundingForms` */
 export function roundedMap(map: string, form: Form): string {
   const document = JSON.parse(map);
   return JSON.stringify({ ...document, columns: roundColumns(Object.entries(document.columns), form) });
@@ -165,7 +160,6 @@ const labelOf = (visit: Visit, name: string): string => visit.translate(nameOf(n
 const labelled = (visit: Visit, names: readonly string[]): Choice[] =>
   names.map((name) => [name, labelOf(visit, name)]);
 
-/** @param faults reasons why the submitted choices were refused */
 export async function choicesForm(
   visit: Visit,
   file: DeskFile,
@@ -218,10 +212,9 @@ ${
     { columns: missing.map((text) => columnsIn(visit, text)).join(', ') },
   )}</p>`
 }
-${form(visit, { path: `/import/${file.id}`, action: 'check', body, button: visit.say('Check the file') })}`;
+${form(visit, { path: pathOf(file), action: 'check', body, button: visit.say('Check the file') })}`;
 }
 
-/** Returns form fields and labels for the columns that may be rounded. */
 const roundings = (visit: Visit, kind: ImportKind, isOffered: (column: string) => boolean) =>
   IMPORT_COLUMNS[kind].flatMap(({ name, decimal }) =>
     decimal === undefined || !isOffered(name)
@@ -235,7 +228,7 @@ const roundings = (visit: Visit, kind: ImportKind, isOffered: (column: string) =
         },
   );
 
-/** Returns checkboxes for columns that are rounded, or whose decimals the check has refused. */
+/** Checkboxes for columns that are rounded, or whose decimals the check has refused. */
 const roundingTicks = (
   visit: Visit,
   { check }: DeskFile,
@@ -254,7 +247,7 @@ ${label}</label>`,
   );
 };
 
-/** Returns buttons that round a column whose decimals the check has refused, and check the file again. */
+/** Buttons that round a column whose decimals the check has refused, and check the file again. */
 export function roundingForms(visit: Visit, file: DeskFile, check: CommandRun): Html | false {
   const kind = kindOf(file);
   const { id, roundableColumns } = check;

@@ -1,6 +1,6 @@
 /**
- * Runs commands for the desk, in separate processes. A command with a preview waits until a user confirms the
- * preview, or until half an hour has passed.
+ * Runs commands for the desk, in separate processes. A command with a preview waits until a user confirms it,
+ * for at most half an hour.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Visit } from '../../desk/screen.ts';
@@ -27,7 +27,6 @@ export const runAs = ({ session, language, now }: Visit): RunAs => ({
   startedAt: now,
 });
 
-/** Message for a user who confirms a preview that is no longer up to date. */
 export const OUTDATED = say('The data has changed in the meantime. Check it again.');
 
 export interface QueueOptions {
@@ -42,7 +41,7 @@ interface RunMessage {
   readonly lines: readonly number[];
 }
 
-/** Saved state of a run that has ended or waits for confirmation. A restarted desk shows the run again. */
+/** Saved state of a run that has ended or waits for confirmation, which a restarted desk shows again. */
 export interface RestedRun extends Omit<RunAs, 'language'> {
   readonly args: readonly string[];
   readonly news: readonly ImportNews[];
@@ -53,7 +52,7 @@ export interface RestedRun extends Omit<RunAs, 'language'> {
   readonly status: number | null;
 }
 
-/** Maximum wait for confirmation. A waiting process occupies memory and disk space for its checked rows. */
+/** A waiting process occupies memory and disk space for its checked rows. */
 const PATIENCE_MS = 30 * 60_000;
 
 let lastId = 0;
@@ -61,7 +60,7 @@ let lastId = 0;
 export class CommandRun {
   /** Confirmations name this id: the user may have started another run in another tab. */
   readonly id = ++lastId;
-  /** Fraction of the work that is done, from 0 to 1; undefined before the first report of progress. */
+  /** From 0 to 1; undefined before the first report. */
   progress: number | undefined;
   report: ReportNews | undefined;
   proposal: MapProposal | undefined;
@@ -69,13 +68,11 @@ export class CommandRun {
   roundableColumns: readonly string[] = [];
   changes: readonly ColumnChanges[] = [];
   names: { readonly [line: number]: string } = {};
-  /** Names of all sheets of a workbook, if the import could not choose a sheet. */
   sheets: readonly string[] | undefined;
   /** The last part of the standard error output. */
   errors = '';
   /** Exit status; undefined while the process runs, null after a signal. */
   status: number | null | undefined;
-  /** True while the command waits for confirmation. */
   isAsking = false;
   hasBegun = false;
   hasAgreed = false;
@@ -83,7 +80,7 @@ export class CommandRun {
   readonly startedAt: number;
   readonly args: readonly string[];
   private readonly messages = new Map<NewsPart, RunMessage[]>();
-  /** All messages of the process except progress, for `rested`. */
+  /** All messages except progress. */
   private news: ImportNews[] = [];
   private readonly options: QueueOptions & RunAs;
   private output = '';
@@ -97,14 +94,13 @@ export class CommandRun {
     [this.user, this.startedAt] = [options.user, options.startedAt];
   }
 
-  /** Restores a saved run. */
   static again({ args, user, startedAt, news, ...state }: RestedRun, options: QueueOptions): CommandRun {
     const run = new CommandRun(args, { ...options, user, startedAt, language: 'en' }, () => {});
     for (const message of news) run.take(message);
     return Object.assign(run, state, { hasBegun: true });
   }
 
-  /** State to save; undefined while the command works or waits for its start. */
+  /** Undefined while the command works or waits for its start. */
   get rested(): RestedRun | undefined {
     if (this.isAtWork) return undefined;
     const { args, user, startedAt, news, output, errors, hasAgreed, status = null } = this;
@@ -205,8 +201,6 @@ export class CommandRun {
   }
 }
 
-// Queue of commands
-
 /** Maximum number of processes that work, and of processes that wait for confirmation. */
 const [MOST_AT_WORK, MOST_ASKING] = [2, 3];
 
@@ -230,7 +224,6 @@ export class CommandQueue {
     this.options = options;
   }
 
-  /** @param onRest as in `CommandRun` */
   start(args: readonly string[], as: RunAs, onRest: () => void = () => {}): CommandRun {
     const run = new CommandRun(args, { ...this.options, ...as }, () => {
       onRest();
@@ -250,7 +243,7 @@ export class CommandQueue {
     for (const run of runs.filter(({ isAsking }) => isAsking).slice(0, -MOST_ASKING)) run.letGo();
   }
 
-  /** @param work for an undo, the id of the import @returns the last run, by any user */
+  /** @param work for an undo, the id of the import */
   lastOf(work: Work | number): CommandRun | undefined {
     return this.last.get(work);
   }

@@ -26,16 +26,15 @@ import { deskFilesOf } from './desk-files.ts';
 import { countFields, sentences, showingAll } from './findings.ts';
 import { type CommandRun, OUTDATED, runAs } from './previews-and-runs.ts';
 
-/** Maximum number of rows that the page shows one by one. For a larger operation, it shows no rows. */
+/** Maximum number of rows that the page shows. For a larger operation, it shows no rows. */
 const MOST_SHOWN = 20;
 
-/** A row that an operation created or changed. */
 export interface ShownRow {
   readonly memberId: number | null;
   readonly what: string;
   /** Link to the person; empty for a cooperative. */
   readonly member: HtmlValue;
-  /** Current values; empty for a member. */
+  /** Current values; empty for a member or cooperative. */
   readonly values: string;
 }
 
@@ -86,7 +85,7 @@ export const RECORDED_IMPORT: Screen = {
   path: '/imports/:import',
   title: say('One import'),
   personal: 'some',
-  async read(visit) {
+  read(visit) {
     const log = visit.use(openJournal);
     const recorded = log.find(idOf(visit));
     if (recorded === undefined) return undefined;
@@ -106,7 +105,7 @@ ${record(visit, recorded)}${
 }${undoing(visit, recorded, undo)}
 <h2>${visit.say('Stored values that it changed')}</h2>${changes ?? html`<p>${visit.say('None.')}</p>`}
 <p><a href="/import">${visit.say('All files and imports')}</a></p>`;
-    const shows = changes === undefined ? showingRows(rows) : await showingAll(visit);
+    const shows = changes === undefined ? showingRows(rows) : showingAll(visit);
     return { body, shows, ...(isBusy ? { refreshSeconds: 1 } : {}) };
   },
   actions: {

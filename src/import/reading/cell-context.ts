@@ -76,9 +76,6 @@ export interface CellContext {
   readonly unknownWords: Set<string> | undefined;
   /** Evidence from the entire column; undefined before the column is scanned. */
   readonly survey: ColumnSurvey | undefined;
-  /** Called for a cell that cannot be read before its entire column is scanned. */
-  askForSurvey(): void;
-  /** Called for a number that gives evidence about the decimal mark or the decimals. */
   showDecimal(form: DecimalForm): void;
   note(kind: NoteKind): void;
 }
@@ -94,7 +91,6 @@ export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => 
   isNumber: false,
   unknownWords: undefined,
   survey: new ColumnSurvey(),
-  askForSurvey() {},
   showDecimal() {},
   note() {},
 });

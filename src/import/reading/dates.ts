@@ -106,7 +106,6 @@ export function readPastDateTime(cell: string, context: CellContext): number | F
   return typeof instant === 'number' && instant > context.nowSeconds ? FUTURE_ERROR : instant;
 }
 
-/** Adds the evidence of a cell about the order of day, month and year to the survey of its column. */
 export function collectDateForms(cell: string, { dates, shortDates }: ColumnSurvey): void {
   if (isInIsoOrder(cell)) return;
   const [, first = '', , second = '', third = ''] = NUMBERS.exec(cell) ?? [];
@@ -201,7 +200,7 @@ function withMonthName(cell: string, { dateOrder }: CellContext): DateParts | un
   return undefined;
 }
 
-/** @returns undefined if the order expects the year in another position */
+/** @returns undefined if the numbers are not a date, or if the map expects the year in another position */
 function withNumbers(match: RegExpExecArray, context: CellContext): DateParts | undefined | FieldError {
   const [, first = '', mark = '', second = '', third = ''] = match;
   const order = context.dateOrder ?? orderOf({ first, second, third, mark }, context);
@@ -251,11 +250,7 @@ function orderOf(numbers: Numbers, context: CellContext): 'dmy' | undefined | Fi
   const hasTwoDigits = first.length === 2 && second.length === 2 && !isShort;
   const isMonthFirst = two > LAST_MONTH && one <= LAST_MONTH;
   const { survey } = context;
-  if (survey === undefined) {
-    if (hasTwoDigits && !isMonthFirst) return 'dmy';
-    context.askForSurvey();
-    return NOT_SURVEYED;
-  }
+  if (survey === undefined) return hasTwoDigits && !isMonthFirst ? 'dmy' : NOT_SURVEYED;
   const [hasDayFirst, hasMonthFirst] = [isDayFirst(survey), survey.dates.has('month first')];
   if (isMonthFirst) return hasDayFirst ? CONTRADICTORY_FAULT : MONTH_FIRST_FAULT;
   if (isShort && (!hasDayFirst || hasMonthFirst || mayBeginWithYear(survey)))

@@ -1,4 +1,4 @@
-/** Parses amounts as people and spreadsheets write them (docs/import-reference.md#decimals). */
+/** Parses decimal numbers as people and spreadsheets write them (docs/import-reference.md#decimals). */
 import { type DecimalKind, MONEY, MONEY_OR_ZERO, parseDecimal, RATE, WEIGHT } from '../../values/decimal.ts';
 import { FieldError } from '../../values/errors.ts';
 import { say } from '../../values/message.ts';
@@ -34,8 +34,6 @@ const COMMA_STYLE_FAULT = new FieldError(
 
 const isMoney = (kind: DecimalKind): boolean => kind === MONEY || kind === MONEY_OR_ZERO;
 
-type ReadDecimal = (cell: string, context: CellContext) => number | FieldError;
-
 const FRANCS = String.raw`(?:francs?|frw|rwf|fr)\.?`;
 /** Pattern of the unit that may precede or follow a number, by kind. */
 const UNITS: ReadonlyMap<DecimalKind, string> = new Map([
@@ -48,11 +46,10 @@ const SPACE = '[ \u00a0\u202f]?';
 const STARTS_AND_ENDS_WITH_DIGIT = /^[0-9](?:.*[0-9])?$/s;
 
 /** Returns a parser of numbers to minor units. A number may have thousands separators and a unit. */
-export const readDecimal = (kind: DecimalKind): ReadDecimal => {
-  const read = readNumber(kind);
+export function readDecimal(kind: DecimalKind) {
   const unit = UNITS.get(kind);
   const around = new RegExp(`^${unit}${SPACE}|${SPACE}${unit}$`, 'i');
-  return (cell, context) => {
+  return (cell: string, context: CellContext): number | FieldError => {
     const unclear = kind === RATE ? unclearShare(cell, context) : undefined;
     if (unclear !== undefined) return unclear;
     const plain = parsePlain(cell, kind);
@@ -60,13 +57,13 @@ export const readDecimal = (kind: DecimalKind): ReadDecimal => {
       if (!context.isNumber) showPoint(cell, context);
       return plain;
     }
-    if (unit === undefined || STARTS_AND_ENDS_WITH_DIGIT.test(cell)) return read(cell, context);
+    if (unit === undefined || STARTS_AND_ENDS_WITH_DIGIT.test(cell)) return readNumber(cell, kind, context);
     const bare = cell.replace(around, '');
-    const units = read(bare, context);
+    const units = readNumber(bare, kind, context);
     if (bare !== cell && typeof units === 'number') context.note('unit');
     return units;
   };
-};
+}
 
 // Rates such as 0.18, which may be a fraction for 18 per cent
 
@@ -85,14 +82,11 @@ const FAR_HIGHER = 10;
  * Returns the fault of a rate such as `0.18` if it is probably a fraction: the column also has a far higher
  * rate of at least one per cent, or the rate has more decimals than a percentage may have, as in `0.195`.
  */
-function unclearShare(cell: string, { survey, askForSurvey }: CellContext): FieldError | undefined {
+function unclearShare(cell: string, { survey }: CellContext): FieldError | undefined {
   const decimals = BELOW_ONE.exec(cell)?.groups?.decimals;
   if (decimals === undefined) return undefined;
   if (decimals.length <= RATE.fractionDigits) {
-    if (survey === undefined) {
-      askForSurvey();
-      return NOT_SURVEYED;
-    }
+    if (survey === undefined) return NOT_SURVEYED;
     if (survey.highestRate < Math.max(1, FAR_HIGHER * Number(`0.${decimals}`))) return undefined;
   }
   const percent = String(Number(`${decimals.padEnd(2, '0').slice(0, 2)}.${decimals.slice(2)}`));
@@ -105,20 +99,18 @@ function unclearShare(cell: string, { survey, askForSurvey }: CellContext): Fiel
   );
 }
 
-const readNumber =
-  (kind: DecimalKind): ReadDecimal =>
-  (cell, context) => {
-    if (context.isNumber) return parseDecimal(cell, kind);
-    if (context.decimalMark === ',') return readCommaStyle(cell, kind);
-    if (cell.includes(',')) return readWithComma(cell, kind, context);
-    if (context.decimalMark === undefined && isMoney(kind) && ONE_POINT_GROUP.test(cell)) {
-      context.showDecimal('unclear');
-      return AMBIGUOUS_POINT_FAULT;
-    }
-    const units = parseDecimal(SPACE_GROUPS.test(cell) ? cell.replace(GROUPING, '') : cell, kind);
-    if (typeof units === 'number') showPoint(cell, context);
-    return units;
-  };
+function readNumber(cell: string, kind: DecimalKind, context: CellContext): number | FieldError {
+  if (context.isNumber) return parseDecimal(cell, kind);
+  if (context.decimalMark === ',') return readCommaStyle(cell, kind);
+  if (cell.includes(',')) return readWithComma(cell, kind, context);
+  if (context.decimalMark === undefined && isMoney(kind) && ONE_POINT_GROUP.test(cell)) {
+    context.showDecimal('unclear');
+    return AMBIGUOUS_POINT_FAULT;
+  }
+  const units = parseDecimal(SPACE_GROUPS.test(cell) ? cell.replace(GROUPING, '') : cell, kind);
+  if (typeof units === 'number') showPoint(cell, context);
+  return units;
+}
 
 function showPoint(cell: string, context: CellContext): void {
   const point = cell.indexOf('.');

@@ -67,8 +67,6 @@ export function createObserver(cells: CellContext) {
   };
 }
 
-// Header of a file, and a sample of the rows below the header
-
 const SAMPLED_ROWS = 2000;
 
 /**
@@ -93,7 +91,6 @@ export async function sampleFile(source: RecordSource, kind: ImportKind) {
 
 const HAS_DIGIT = /\p{Nd}/u;
 const HAS_LETTER = /\p{L}/u;
-/** Number of rows below a possible header that are examined. */
 const COMPARED_ROWS = 100;
 
 /**
@@ -108,11 +105,7 @@ function isHeaderOf(records: readonly FileRecord[], index: number): boolean {
   const below = records.slice(index + 1, index + 1 + COMPARED_ROWS);
   return cells.some((cell, place) => {
     const values = below.map((record) => (record.cells[place] ?? '').trim()).filter((value) => value !== '');
-    return (
-      cell !== '' &&
-      values.length > 0 &&
-      values.filter((value) => HAS_DIGIT.test(value)).length >= 0.95 * values.length
-    );
+    return cell !== '' && values.length > 0 && nearlyAll(values, (value) => HAS_DIGIT.test(value));
   });
 }
 
@@ -120,7 +113,6 @@ function isHeaderOf(records: readonly FileRecord[], index: number): boolean {
 // values fit a single column, and if no other heading fits that column.
 
 interface UnknownHeading {
-  /** Index of the column in the file. */
   readonly place: number;
   readonly text: string;
   /** Non-empty, trimmed values below the heading in the sample. */
@@ -136,7 +128,6 @@ interface Guess {
 interface GuessContext {
   readonly kind: ImportKind;
   readonly cells: CellContext;
-  /** Columns already assigned to other headings. */
   readonly assigned: ReadonlySet<string>;
 }
 
@@ -285,15 +276,14 @@ export interface PlacedHeading {
   readonly isNameable: boolean;
 }
 
-/** Assigns a column to each heading, or null. @param rows rows below the header, for guesses from values */
 export function placeHeadings(
   header: FileRecord,
-  rows: readonly FileRecord[],
+  rowsBelow: readonly FileRecord[],
   { kind, cells }: { kind: ImportKind; cells: CellContext },
 ): PlacedHeading[] {
   const placed = placeKnown(kind, header.cells);
   const assigned = new Set(placed.flatMap(({ column }) => column ?? []));
-  const counted = rows.filter((row) => !isTotalsRow(placed, row.cells));
+  const counted = rowsBelow.filter((row) => !isTotalsRow(placed, row.cells));
   const unknown = placed.flatMap(({ text, isNameable, column }, place) => {
     if (column !== null || !isNameable) return [];
     const values = counted.map((row) => valueIn(row.cells, place)).filter((value) => value !== '');

@@ -47,10 +47,10 @@ export interface ImportNote {
 
 /** Maximum number of faults for a range of lines. The file is refused anyway. */
 const MOST_FAULTS = 1_000;
-/** Maximum number of texts of a note, and maximum length of each. */
-const [MOST_TEXTS, MOST_CHARACTERS] = [5, 80];
+const [MOST_TEXTS, MOST_TEXT_CHARACTERS] = [5, 80];
 
 interface NoteOptions {
+  /** Message of the fault, instead of the one in `NOTES`. */
   readonly refusal?: Text;
   readonly text?: string | undefined;
 }
@@ -72,7 +72,6 @@ export class NoteLog {
     this.#isStrict = isStrict;
   }
 
-  /** @param options `refusal` replaces the message of the fault; `text` is shown with the note */
   note(kind: NoteKind, column: string, line: number, options: NoteOptions = {}): void {
     const { refusal: message, refuses } = NOTES[kind];
     if (this.#isStrict) {
@@ -83,7 +82,7 @@ export class NoteLog {
     if (options.text === undefined) return;
     entry.texts ??= [];
     if (entry.texts.length < MOST_TEXTS)
-      entry.texts.push(hideIdentityCards(options.text).slice(0, MOST_CHARACTERS));
+      entry.texts.push(hideIdentityCards(options.text).slice(0, MOST_TEXT_CHARACTERS));
   }
 
   noteLines(kind: NoteKind, first: number, last: number): void {
@@ -109,7 +108,6 @@ export class NoteLog {
     return entry;
   }
 
-  /** Returns the faults since the last call. */
   takeFaults(): ImportFault[] {
     const faults = this.#faults;
     this.#faults = [];

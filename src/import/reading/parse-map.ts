@@ -57,7 +57,6 @@ function parseMapJson(text: string): Node | MapFault {
   };
 }
 
-/** Returns the entries of an object. A repeated key is a fault, and so is a node that is not an object. */
 function entriesOf(node: Node, path: string, onFault: (path: string, message: string) => void): MapEntry[] {
   if (node.type !== 'object') {
     onFault(path, 'Expected an object: { … }.');
@@ -84,7 +83,6 @@ function pathTo(path: string, key: string, index: number): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** Returns the text of a string node; undefined for any other node. */
 const textOf = (node: Node): string | undefined =>
   node.type === 'string' ? (node.value as string) : undefined;
 
@@ -98,8 +96,6 @@ export function isMapDocument(text: string): boolean {
 
 const isMapKey = (key: string): boolean => MAP_KEYS.some((name) => name === key);
 
-// Messages about unknown names and words in a map
-
 /** Returns a message such as `Unknown column "fullname". Did you mean "full_name"?` */
 function unknownName(what: 'key' | 'column' | 'value', name: string, names: readonly string[]): string {
   const nearest = nearestName(name, names);
@@ -107,14 +103,9 @@ function unknownName(what: 'key' | 'column' | 'value', name: string, names: read
   return `Unknown ${what}${mayEcho(name) ? ` "${name}"` : ''}. ${hint}`;
 }
 
-/** Formats a list such as `"dmy", "mdy" or "ymd"`. */
-function list(words: readonly string[]): string {
-  const quoted = words.map((word) => `"${word}"`);
-  const last = quoted.pop() ?? '';
-  return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`;
-}
-
-// Values of a map document
+/** Formats a list such as `"dmy", "mdy" or "ymd"`. British English has no comma before `or`. */
+const list = (words: readonly string[]): string =>
+  new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words.map((word) => `"${word}"`));
 
 function parseChoice<Choice extends string>(
   node: Node,
@@ -156,7 +147,6 @@ function parseSheet(node: Node): string | FieldError {
   return name.trim() === '' ? new FieldError('Expected the name of a sheet.') : name;
 }
 
-/** Reads the entries of a map document, and collects their faults. */
 class MapReader {
   readonly faults: MapFault[] = [];
   readonly #entries: ReadonlyMap<string, MapEntry>;
@@ -171,7 +161,6 @@ class MapReader {
     this.faults.push({ path, message });
   };
 
-  /** Parses an entry. Returns undefined if the entry is missing or faulty. */
   read<Value>(key: string, parse: (node: Node) => Value | FieldError): Value | undefined {
     const entry = this.#entries.get(key);
     return entry && this.#parsed(entry, parse);
@@ -188,7 +177,6 @@ class MapReader {
     return entry === undefined ? [] : entriesOf(entry.value, entry.path, this.#fault);
   }
 
-  /** Returns the kind of the document, or else the kind of the imported file. */
   readKind(imported: ImportKind): ImportKind {
     const entry = this.#entries.get('kind');
     if (entry === undefined) this.#fault('', `The map must name its kind: "kind": "${imported}".`);
@@ -246,7 +234,6 @@ class MapReader {
     return column;
   }
 
-  /** @param overriding constants by column; the document's constants for these columns are not parsed */
   readConstants(
     declared: readonly ImportColumn[],
     columns: FileLayout['columns'],
@@ -307,11 +294,10 @@ const namesOf = (declared: readonly ImportColumn[]): string[] => declared.map(({
 interface MapContext {
   readonly kind: ImportKind;
   readonly cells: CellContext;
-  /** Constants by column that override the constants of the document. */
+  /** Constants by column. They replace constants of the document, which are then not parsed. */
   readonly constants?: ReadonlyMap<string, string>;
 }
 
-/** @returns the layout, or all faults of the document */
 export function parseMap(
   text: string,
   { kind: imported, cells, constants: overriding = new Map() }: MapContext,

@@ -74,7 +74,6 @@ export async function proposeMap(source: RecordSource, { kind, cells, sheet }: P
     headerLine: header.line,
     headings,
     unknownWords,
-    /** First few values below each heading, shortened. */
     examples: headings.map((_, place) => examplesAt(place)),
     /** Required columns that neither a heading nor a constant provides. */
     missing: missingColumns(kind, new Set([...columns, ...constants])).map((name) =>
@@ -147,11 +146,7 @@ const NAMES: { readonly [kind in ImportKind]: RegExp } = {
 /** Number of recognised headings that a matching file name is worth. */
 const NAME_SCORE = 2;
 
-/**
- * Guesses the kind of a file from its headings (`scoreOf`) and its name.
- * @param name name of the file as the user knows it; by default, the name in the path
- * @throws FileFault if the file cannot be read
- */
+/** @param name name of the file as the user knows it @throws FileFault if the file cannot be read */
 export async function guessKind(path: string, name = basename(path)): Promise<ImportKind> {
   const scored: { kind: ImportKind; score: number }[] = [];
   const content = await scanFile(path);

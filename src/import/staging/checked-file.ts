@@ -1,4 +1,4 @@
-/** A checked file: its faults, warnings and changes, and the apply, which writes its rows. */
+/** A checked file: its faults, warnings and changes, and the transaction that writes its rows. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { announce, insertChanges, nextIdOf } from '../../journal/change-sets.ts';
@@ -22,6 +22,7 @@ import type { Connection } from '../../sqlite/connection.ts';
 import { addNewRows } from '../../sqlite/counts.ts';
 import { toUnavailable } from '../../sqlite/sqlite-errors.ts';
 import { RegistryError } from '../../values/errors.ts';
+import { ROWS } from '../checks/check-statements.ts';
 import { keepRepeatedRows } from '../checks/equal-entries.ts';
 import { findWarnings, hasNewStops, lastWarning, listWarnings } from '../checks/find-warnings.ts';
 import { warnOfPeopleElsewhere } from '../checks/ledger-of-another-cooperative.ts';
@@ -49,7 +50,7 @@ interface TriggerGroup {
   readonly has: (trigger: string, table: string) => boolean;
   /**
    * Does the work of the dropped triggers.
-   * @param members SQL condition on `members` that is true for the owners of the new rows
+   * @param members SQL condition on `members` for the owners of the new rows
    */
   readonly twin: (db: Connection, table: string, members: string) => void;
 }
@@ -78,7 +79,7 @@ export const TRIGGER_GROUPS: readonly TriggerGroup[] = [
   },
 ];
 
-/** SQL condition, for a trigger's row of `sqlite_schema`, that the trigger runs on insert. */
+/** SQL condition on a trigger's row of `sqlite_schema`. */
 export const IS_ON_INSERT = "sql GLOB '* INSERT ON *'";
 
 /** @throws Error for a trigger in no group, because a large import would skip its work */
@@ -90,8 +91,6 @@ export function groupOf(trigger: string, table: string): TriggerGroup {
 
 /** True if events announce rows of this kind as changes of their member. */
 const isPartOfMember = (kind: ImportKind): boolean => 'memberField' in tableOf(kind).announced;
-
-const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
 /** Writes the new rows and the staged changes of stored rows. @returns the ids of the new rows */
 export function applyStaged(scope: FileScope, nowSeconds: number): IdRange {
@@ -116,11 +115,11 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
   if (target.hasTimestamps) values.set('created_at', '@now').set('updated_at', '@now');
   // Ids follow the order of the file.
   const sql = `INSERT INTO main.${target.table} (${[...values.keys()].join(', ')})
-    SELECT ${[...values.values()].join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
+    SELECT ${[...values.values()].join(', ')} FROM ${ROWS} WHERE p.id IS NULL ORDER BY p.line`;
   const count = db.count('staging.resolved_references WHERE id IS NULL');
   const dropped = count >= LARGE ? dropForInsert(db, target, count) : [];
   const added = db.run(sql, { now: nowSeconds }).changes;
-  // The members of changed rows may be included. That is harmless, because their read model is stale already.
+  // Includes members of changed rows, whose read model is stale already.
   const members = isPartOfMember(kind)
     ? 'id IN (SELECT id FROM staging.touched_members)'
     : 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
@@ -129,12 +128,12 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
   return { first, last: first + added - 1 };
 }
 
-/** Minimum number of new rows for which dropping triggers and indexes saves time. */
+/** Minimum number of new rows for which `dropForInsert` saves time. */
 const LARGE = 10_000;
 
 /**
- * Maximum number of stored rows per new row for which rebuilding the indexes is faster than adding to them:
- * in an index larger than the cache, nearly every added entry is on another page.
+ * Maximum number of stored rows per new row for which rebuilding an index is faster than adding to it. In an
+ * index larger than the cache, nearly every new entry is on another page.
  */
 const MOST_STORED_PER_NEW = 3;
 
@@ -143,7 +142,6 @@ const MOST_STORED_PER_NEW = 3;
  * least a quarter of the table will be new, also drops the indexes: building an index by one sort keeps the
  * locked time proportional to the number of rows. Other connections see the old schema until the commit.
  * @returns the dropped triggers and indexes, to be created again; an index has no group
- * @throws Error as `groupOf`
  */
 function dropForInsert(db: Connection, { table }: Target, newRows: number) {
   const lastId = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
@@ -161,10 +159,7 @@ function dropForInsert(db: Connection, { table }: Target, newRows: number) {
   return dropped;
 }
 
-/**
- * Writes the staged changes. Unchanged rows keep their `updated_at`.
- * @param assignments columns in which a value changes; SQLite updates only indexes on these columns
- */
+/** @param assignments columns in which a value changes; SQLite updates only indexes on these columns */
 function update(
   db: Connection,
   target: Target,
@@ -187,11 +182,7 @@ function update(
   db.run(sql, { now: nowSeconds });
 }
 
-/**
- * Creates the accounts that a savings file names and the registry lacks, and resolves the references to them.
- * Must run before the file's changes are recorded and applied.
- * @returns the ids of the new accounts; undefined for other kinds of files
- */
+/** Must run before the changes of the file are recorded and applied. @returns the ids of the new accounts */
 function openNewAccounts(scope: FileScope): IdRange | undefined {
   const { db, kind } = scope;
   if (kind !== 'savings') return undefined;
@@ -200,7 +191,7 @@ function openNewAccounts(scope: FileScope): IdRange | undefined {
   const { id: first } = nextIdOf(db, 'savings_accounts');
   const opened = db.run(`INSERT INTO main.savings_accounts (id, cooperative_id, member_id, account_number)
      SELECT ${first - 1} + row_number() OVER (ORDER BY min(p.line)),
-       p.cooperative_id, p.member_id, r.account_number FROM ${STAGED}
+       p.cooperative_id, p.member_id, r.account_number FROM ${ROWS}
      WHERE p.account_id IS NULL AND (p.id IS NULL OR ${isMoved})
      GROUP BY p.cooperative_id, r.account_number ORDER BY 1`).changes;
   db.exec(`UPDATE staging.resolved_references AS p SET account_id = (
@@ -214,7 +205,6 @@ function openNewAccounts(scope: FileScope): IdRange | undefined {
 const CHANGED_VALUES = 'SELECT line, row_id, field, old, new FROM staging.changes';
 
 /**
- * Repeats the checks after another connection has changed the registry.
  * @throws RegistryError `unavailable` if there are new faults, new warnings that stop the file, or changes
  *   that the user has not confirmed
  */
@@ -243,17 +233,16 @@ function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean)
   );
 }
 
-/** Fills `staging.paid_amounts`. Must run after the changes of the file are staged. */
+/** Must run after the changes of the file are staged. */
 function stagePaidAmounts(scope: FileScope): void {
   const bitOf = new Map(assignmentsOf(scope).map(({ from, bit }) => [from, bit]));
-  /** Returns an SQL expression for the value of a stored payment after the apply. */
+  /** Returns SQL for the value of a stored payment after the import. */
   const changed = (column: string, stored: string) =>
     `iif(c.cells & ${bitOf.get(column) ?? 0}, r.${column}, t.${stored})`;
   scope.db.exec(`DELETE FROM staging.paid_amounts;
     INSERT INTO staging.paid_amounts (loan_id, delta)
     SELECT loan_id, sum(delta) FROM (
-      SELECT p.loan_id, r.amount AS delta FROM staging.resolved_references p
-      CROSS JOIN staging.rows r ON r.line = p.line
+      SELECT p.loan_id, r.amount AS delta FROM ${ROWS}
       WHERE p.id IS NULL AND coalesce(r.status, 'recorded') = 'recorded'
       UNION ALL
       SELECT t.loan_id, -t.amount_minor FROM staging.missing x CROSS JOIN main.payments t ON t.id = x.id
@@ -270,17 +259,15 @@ export type CheckedFile = ReturnType<typeof openCheckedFile>;
 export type AcceptedFile = Extract<CheckedFile, { readonly isRefused: false }>;
 
 /**
- * Compares a file with the registry. Must be called in the transaction of the checks, so that the checks see
- * the same registry. Rows of earlier files of a dry run count as not stored. Lists may be read until the
- * apply.
+ * Compares a file with the registry. Must be called in the transaction of the checks. In a dry run, rows of
+ * earlier files count as not stored. Lists may be read until the apply.
  * @param checkedVersion data version of the registry during the checks
  */
 export function openCheckedFile(scope: FileScope, checkedVersion: number) {
   const { db, assertCurrent, end, skipInvalid = false, overwritesCorrections = false } = scope;
   const counted = {
-    /** Number of rows, including refused rows. */
+    /** Includes refused rows. */
     rows: db.count('staging.rows') + countUnstaged(db),
-    /** Number of lines with a fault. */
     refusedRows: db.count('(SELECT DISTINCT line FROM staging.faults)'),
     faults: db.count('staging.faults'),
     /** Lists the faults by line. */
@@ -293,7 +280,6 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
   const isFileFaulty = db.count("staging.faults WHERE refuses = 'file'") > 0;
   if (counted.faults > 0) dropRefusedRows(db);
   let canOverwriteKept = false;
-  /** Compares the file with the current state of the registry. */
   const compare = () => {
     stageChanges(scope);
     if (!overwritesCorrections) leaveCorrected(scope);
@@ -318,12 +304,11 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
     missing: openMissing(scope),
     changes: countChanges(scope),
     columns: countByColumn(scope),
-    /** Lists the stored values that the apply changes, by line. */
     listChanges(): Iterable<StagedChange> {
       assertCurrent();
       return listChanges(scope);
     },
-    /** Lists the stored values that the apply does not change although the file has other values, by line. */
+    /** Lists the stored values that stay although the file has other values. */
     listKept(): Iterable<StagedChange> {
       assertCurrent();
       return listChanges(scope, 'kept');
@@ -339,10 +324,9 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
      * rows get ids in order of line. Unchanged rows keep their `updatedAt`. Ends the file.
      * @param nowSeconds epoch seconds, for timestamps and for empty cells that mean "now"
      * @param onlyAsShown true to refuse the file if its changes are no longer those that the user confirmed
-     * @returns also `lockMs`, the time for which other writers were locked out, and `errorAfterCommit`, the
-     *   error of the work after the commit, if any
-     * @throws RegistryError `unavailable` if the registry has changed and no longer agrees with the file, if
-     *   other writers keep the lock, or if the disk is full
+     * @returns also `lockMs`, the time for which other writers were locked out
+     * @throws RegistryError `unavailable` if the registry no longer agrees with the file, if other writers
+     *   keep the lock, or if the disk is full
      */
     apply(nowSeconds: number, record: ImportRecord, onlyAsShown = false) {
       assertCurrent();
@@ -362,7 +346,7 @@ const countUnstaged = (db: Connection): number =>
        AND NOT EXISTS (SELECT 1 FROM staging.rows r WHERE r.line = f.line))`,
   );
 
-/** SQL after FROM for the kept values that can be overwritten. A void payment always stays void. */
+/** SQL after FROM. A void payment always stays void. */
 const CAN_OVERWRITE = `staging.kept k WHERE NOT EXISTS
   (SELECT 1 FROM main.payments t WHERE k."column" = 'status' AND t.id = k.row_id AND t.status = 'void')`;
 
@@ -371,7 +355,6 @@ function dropRefusedRows(db: Connection): void {
     DELETE FROM staging.resolved_references WHERE line IN (SELECT line FROM staging.faults)`);
 }
 
-/** SQL statements of `referToFromNextFiles`. */
 const KEEP_FOR_REFERENCE: { readonly [kind in ImportKind]?: string } = {
   cooperatives: 'INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows',
   members: `INSERT OR IGNORE INTO staging.known_members
@@ -391,7 +374,7 @@ function apply(
   db.raw.pragma('foreign_keys = OFF');
   try {
     let { version } = checked;
-    /** Repeats the checks if the registry has changed since the last checks. Returns true after a change. */
+    /** Repeats the checks if the registry has changed since. Returns true after a change. */
     const renew = () => {
       const current = readDataVersion(db);
       if (current === version) return false;
@@ -399,7 +382,7 @@ function apply(
       version = current;
       return true;
     };
-    // The user may have confirmed long after the checks. As much as possible is done before the write lock.
+    // The user may have confirmed long after the checks. Most work is done before the write lock is taken.
     db.transaction.deferred(() => {
       renew();
       stageTouchedMembers(scope);
@@ -438,10 +421,8 @@ function applyAndRecord(
   recordCreatedRows(db, id, kind, rows);
   if (accounts !== undefined) recordCreatedRows(db, id, 'accounts', accounts);
   if (isEntered !== true) recordFile(db, id, record, changes, { refusedRows, replaces: scope.replaces });
-  if (hasDerivedReferences(kind)) {
-    if (hasDerived === true && zone !== undefined) keepTimeZone(db, id, zone);
-    if (refusedRows > 0) keepRepeatedRows(db, id);
-  }
+  if (hasDerived) keepTimeZone(db, id, zone);
+  if (refusedRows > 0 && hasDerivedReferences(kind)) keepRepeatedRows(db, id);
   endOperation(db, id, changes);
   const set = {
     entity: kind,
@@ -454,10 +435,7 @@ function applyAndRecord(
   return { ...changes, importId: id };
 }
 
-/**
- * Stages the members whose entries the file adds, changes or removes. No stored entry changes its member,
- * because the checks refuse that (run-checks.ts).
- */
+/** No stored entry changes its member, because the checks refuse that (run-checks.ts). */
 function stageTouchedMembers(scope: FileScope): void {
   const { db, kind } = scope;
   if (!isPartOfMember(kind)) return;

@@ -1,4 +1,4 @@
-/** Import session: a connection to the registry with a staging file, for one imported file after another. */
+/** An import session: a connection to the registry with a staging file, for one file after another. */
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { findSameImport } from '../../journal/operations.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { wasReplacedSql } from '../../registry/stored/former-ids-and-transfers.ts';
-import { hasDerivedReferences, numberEqualRows } from '../../registry/stores/entry-store.ts';
+import { numberEqualRows } from '../../registry/stores/entry-store.ts';
 import { formatOf, type ReadModelFormat } from '../../registry/stores/read-model.ts';
 import { type Connection, WAIT_MS } from '../../sqlite/connection.ts';
 import {
@@ -43,10 +43,10 @@ import {
   type CheckOptions,
   createFileTables,
   createSessionTables,
-  type FileScope,
   inStaging,
   openFaultInsert,
   openRowInsert,
+  type StagedFile,
   stagedColumns,
   UTC,
 } from './staging-tables.ts';
@@ -55,17 +55,17 @@ import {
 // killed imports are removed at the start of an import or of the service, and by a restore.
 
 const JOURNAL = '-journal';
-/** Age below which an empty staging file may belong to a running import that has not locked the file yet. */
+/** Maximum age of an empty staging file whose import may not have locked it yet. */
 const FRESH_MS = 10_000;
 
-/** Creates an empty file that only its owner can read. SQLite would create it readable by others. */
+/** Creates a private file, because SQLite would create one that others can read. */
 export function createStagingFile(databaseFile: string): string {
   const file = `${databaseFile}${STAGING_INFIX}${process.pid}-${randomBytes(4).toString('hex')}`;
   createPrivateFile(file);
   return file;
 }
 
-/** Attaches the file as `staging`, without durability, because a crash ends the import. */
+/** Attaches the file without durability, because a crash ends the import. */
 export function attachStaging(db: Connection, file: string): void {
   db.run('ATTACH ? AS staging', [file]);
   for (const setting of [
@@ -85,9 +85,8 @@ function removeStagingFile(file: string): void {
 }
 
 /**
- * Removes the staging files of killed imports. A file in use is recognised by its lock. Process ids do not
+ * Removes the staging files of killed imports. Recognises files in use by their lock. Process ids do not
  * suffice: in containers, several imports may have the same id.
- * @returns the number of removed files
  */
 export function removeStaleStaging(databaseFile: string): number {
   const stale = listStaging(databaseFile).filter((file) => !isInUse(file));
@@ -95,7 +94,6 @@ export function removeStaleStaging(databaseFile: string): number {
   return stale.length;
 }
 
-/** Counts the running imports of all processes, and the bytes of their staging files. */
 export function readRunningImports(databaseFile: string) {
   const files = listStaging(databaseFile).filter(isInUse);
   const sizes = files.map(sizeOf);
@@ -132,11 +130,11 @@ export function readSize(db: Connection) {
   }));
 }
 
-// Files that still contain the code or national ID of a member who was merged into another member
-// (docs/correcting.md#registered-twice). The rows belong to the remaining member. `readReplacedNumbers` finds
-// most of these rows, but not if the person still has the former national ID in another cooperative.
+// Rows with the code or national ID of a member who was merged into another member
+// (docs/correcting.md#registered-twice). They belong to the remaining member. `readReplacedNumbers` finds
+// most of them, but not if the person still has the former national ID in another cooperative.
 
-/** Returns an SQL expression for the last value of a removed member's field. */
+/** Returns SQL for the last value of a removed member's field. */
 const lastOf = (field: string): string => `(SELECT h.old FROM main.changes h
   WHERE h.entity = 'members' AND h.row_id = g.id AND h.field = '${field}' ORDER BY h.id DESC LIMIT 1)`;
 
@@ -157,15 +155,12 @@ const HAS_FORMER_NUMBER = `f.identity_card = r.identity_card
     WHERE o.cooperative_id = m.cooperative_id AND o.identity_card = r.identity_card)
   AND NOT ${wasReplacedSql('r.identity_card')}`;
 
-/** SQL after FROM with the former member `f` and the remaining member `m`; further conditions follow. */
+/** SQL after FROM with the former member `f` and the remaining member `m`. */
 const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.into_id
   WHERE f.cooperative_code = r.cooperative_code`;
 
-/**
- * Replaces merged members with the remaining members in the staged rows. If another process changes a member
- * later, the repeated checks report faults.
- */
-function readFormerMembers({ db, kind }: FileScope): void {
+/** If another process changes a member later, the repeated checks report faults. */
+function readFormerMembers({ db, kind }: StagedFile): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
   if (!db.has('main.former_members')) return;
   // Uses the cooperative of the remaining member: that of the merged member may have been merged into it.
@@ -192,10 +187,10 @@ function readFormerMembers({ db, kind }: FileScope): void {
 }
 
 /** Begins a file. Its rows are added in batches, so that memory does not grow with the file. */
-export function openStaging(scope: FileScope) {
-  const { db, kind, assertCurrent } = scope;
+export function openStaging(file: StagedFile) {
+  const { db, kind, assertCurrent } = file;
   createFileTables(db, kind);
-  const insertRows = openRowInsert(db, kind, scope.columns);
+  const insertRows = openRowInsert(db, kind, file.columns);
   const insertFaults = openFaultInsert(db);
   let hasDerived = false;
   let isChecked = false;
@@ -210,7 +205,7 @@ export function openStaging(scope: FileScope) {
       assertUnchecked();
       if (inStaging(db, () => insertRows(rows))) hasDerived = true;
     },
-    /** @param faults faults found while reading; may precede or follow the rows of their lines */
+    /** @param faults may precede or follow the rows of their lines */
     addFaults(faults: readonly ImportFault[]): void {
       assertUnchecked();
       inStaging(db, () => insertFaults(faults));
@@ -225,26 +220,23 @@ export function openStaging(scope: FileScope) {
         const zone = options.zone ?? UTC;
         if (kind === 'payments') addPaymentMessages(db, zone);
         if (kind === 'members' && options.acceptTrailingZero !== true) runChecks(db, [TRAILING_ZERO], 'file');
-        if (hasDerived && hasDerivedReferences(kind)) {
+        if (hasDerived) {
           numberEqualRows(db);
           runChecks(db, [otherTimeZone(kind, zone)], 'file');
         }
-        readReplacedNumbers(scope);
-        readFormerMembers(scope);
-        addMemberCodes(scope);
-        const checkedScope = { ...scope, ...options, zone, hasDerived };
-        resolveAndCheck(checkedScope);
-        return openCheckedFile(checkedScope, checkedVersion);
+        readReplacedNumbers(file);
+        readFormerMembers(file);
+        addMemberCodes(file);
+        const scope = { ...file, ...options, zone, hasDerived };
+        resolveAndCheck(scope);
+        return openCheckedFile(scope, checkedVersion);
       });
     },
   };
 }
 
-/**
- * Adds the member code to rows that name a member only by national ID. If another process changes a member
- * later, the repeated checks report faults.
- */
-function addMemberCodes({ db, kind, columns }: FileScope): void {
+/** Adds the member code to rows with only a national ID. Repeated checks report later changes as faults. */
+function addMemberCodes({ db, kind, columns }: StagedFile): void {
   if (kind === 'members' || !columns.has('identity_card')) return;
   db.exec(`UPDATE staging.rows AS r SET member_code = coalesce(
       (SELECT m.member_code FROM main.cooperatives c
@@ -257,7 +249,7 @@ function addMemberCodes({ db, kind, columns }: FileScope): void {
 
 const SETTINGS = { tempStore: 'FILE', cacheKiB: 64 * 1024 } as const;
 
-export type ImportSession = ReturnType<typeof openImportSessionAt>;
+export type ImportSession = ReturnType<typeof openImportSession>;
 
 /**
  * Opens a session in which files are imported one after another: for each file `stage`, then `check`, then
@@ -266,12 +258,9 @@ export type ImportSession = ReturnType<typeof openImportSessionAt>;
  *   registry if there is none, and refuses a database of an older release.
  * @throws StorageError
  */
-export function openImportSessionAt(
-  databaseFile: string,
-  format: ReadModelFormat,
-  monotonicMs: () => number,
-  use: 'import' | 'dryRun' = 'import',
-) {
+export function openImportSession(storage: Storage, use: 'import' | 'dryRun' = 'import') {
+  const databaseFile = storage.pathForOpening();
+  const { monotonicMs } = storage;
   const isTemporary = use === 'dryRun' && !exists(databaseFile);
   const db = isTemporary
     ? openTemporary(REGISTRY_SCHEMA, SETTINGS)
@@ -282,14 +271,15 @@ export function openImportSessionAt(
         create: use === 'import',
         keepsSchema: use === 'dryRun',
       });
-  // Path of the staging file. Empty for a temporary database, whose folder may be missing: SQLite then uses
-  // an unnamed file.
+  // Path of the staging file. Empty, for an unnamed file, if the folder of the database may be missing.
   let file = '';
   const close = () => {
     db.close();
     if (file !== '') removeStagingFile(file);
   };
+  let format: ReadModelFormat;
   try {
+    format = formatOf(db, storage.configuredZone);
     if (!isTemporary) {
       if (use === 'import' && !db.has('main.cooperatives')) renewTotalsUnlessBusy(db, format.zone);
       removeStaleStaging(databaseFile);
@@ -310,12 +300,10 @@ export function openImportSessionAt(
     databaseFile,
     readSize: () => readSize(db),
     findSameImport: (kind: ImportKind, sha256: string) => findSameImport(db, kind, sha256),
-    /** True if the registry has no cooperatives, and therefore no members. */
     isRegistryEmpty: () => !db.has('main.cooperatives'),
     /**
      * Begins a file, and discards the previous file.
-     * @param columns columns of the file. A missing column keeps the stored values, but an empty cell may
-     *   clear a value.
+     * @param columns a missing column keeps the stored values, but an empty cell may clear a value
      */
     stage(kind: ImportKind, columns: ReadonlySet<string>) {
       const file = Symbol(kind);
@@ -330,14 +318,10 @@ export function openImportSessionAt(
         },
       });
     },
-    /** Discards staged data and closes the connection. May be called at any time, even after an error. */
+    /** Discards staged data. May be called at any time, even after an error. */
     close(): void {
       current = undefined;
       close();
     },
   };
 }
-
-/** @param use `import` by default; see `openImportSessionAt` @throws StorageError */
-export const openImportSession = (storage: Storage, use?: 'import' | 'dryRun') =>
-  openImportSessionAt(storage.pathForOpening(), formatOf(storage), storage.monotonicMs, use);

@@ -1,32 +1,32 @@
 /**
- * Staged changes: a list of the values of stored rows that a file would change, without the values that an
- * import keeps. The list is made before the write lock is taken. An apply writes exactly the listed values.
+ * Staged changes: the values of stored rows that an import will change. They are listed before the write lock
+ * is taken. The import then writes exactly the listed values.
  */
 
 import type { ImportChanges, StagedChange } from '../../journal/operations.ts';
 import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
-import { fieldOfColumn, tableOf } from '../../registry/changes/tables.ts';
+import { fieldOfColumn } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
-import { type FileScope, TARGETS, type TargetColumn } from './staging-tables.ts';
+import { ROWS } from '../checks/check-statements.ts';
+import { type FileScope, isLedger, TARGETS, type TargetColumn } from './staging-tables.ts';
 
-/** A column of stored rows that the file may change. */
+/** Column of stored rows that the file may change. */
 export interface Assignment extends Omit<TargetColumn, 'created'> {
-  /** SQL expressions for the old and new value in lists of changes; undefined to list the stored values. */
+  /** SQL expressions for the values in lists of changes; undefined for the stored values. */
   readonly listed?: { readonly old: string; readonly new: string };
-  /** Bit of this column in `changed_rows.cells`. */
+  /** Bit in `changed_rows.cells`. */
   readonly bit: number;
 }
 
 const CHANGES_AT_ONCE = 1_000;
-/** Index higher than that of any column. `changed_rows.cells` has one bit for each column. */
+/** Index higher than that of any column. */
 export const LAST_PLACE = 63;
 
 /** Returns SQL for the id of a change. Ids are ordered by line and column. @param place up to `LAST_PLACE` */
 export const changeId = (line: string, place: string | number): string =>
   `${line} * ${LAST_PLACE + 1} + ${place}`;
 
-/** Returns the columns that the file may change. Columns that the file lacks are not among them. */
 export function assignmentsOf({ kind, columns }: FileScope): Assignment[] {
   const assignments: Omit<Assignment, 'bit'>[] = TARGETS[kind].columns.filter(({ from }) =>
     columns.has(from),
@@ -36,14 +36,14 @@ export function assignmentsOf({ kind, columns }: FileScope): Assignment[] {
   return assignments.map((assignment, i) => ({ ...assignment, bit: 2 ** i }));
 }
 
-/** A new national ID of a member who was found by member code (run-checks.ts). */
+/** New national ID of a member who was found by member code (run-checks.ts). */
 const IDENTITY_CARD: Omit<Assignment, 'bit'> = {
   from: 'identity_card',
   to: 'identity_card',
   changed: 'r.identity_card',
 };
 
-/** A change of the account. Lists show account numbers, because a new account has no id before the apply. */
+/** Lists show account numbers, because a new account has no id before the import. */
 const ACCOUNT: Omit<Assignment, 'bit'> = {
   from: 'account_number',
   to: 'account_id',
@@ -55,8 +55,8 @@ const ACCOUNT: Omit<Assignment, 'bit'> = {
 };
 
 /**
- * Returns a SELECT of the staged changes for the history, which has ids of accounts instead of numbers. The
- * SELECT must run after new accounts are opened and before rows are updated.
+ * Returns a SELECT of the staged changes for the history, which has ids of accounts instead of numbers. Must
+ * run after new accounts are opened and before rows are updated.
  */
 export function recordedChanges({ kind }: FileScope): string {
   if (kind !== 'savings') return 'SELECT * FROM staging.changes ORDER BY id';
@@ -79,8 +79,8 @@ export function stageChanges(scope: FileScope): void {
   const cells = assignments.map(({ bit }, i) => `(${differs[i]}) * ${bit}`);
   // Most rows of a repeated import are unchanged. Only the changed rows are then compared value by value.
   db.exec(`INSERT INTO staging.changed_rows (line, id, cells)
-    SELECT p.line, t.id, ${cells.join(' + ')} FROM staging.resolved_references p
-    CROSS JOIN staging.rows r ON r.line = p.line CROSS JOIN main.${target.table} t ON t.id = p.id
+    SELECT p.line, t.id, ${cells.join(' + ')} FROM ${ROWS}
+    CROSS JOIN main.${target.table} t ON t.id = p.id
     WHERE ${differs.join(' OR ')}`);
   const pick = (side: (assignment: Assignment) => string) =>
     `CASE a.bit ${assignments.map((each) => `WHEN ${each.bit} THEN ${side(each)}`).join(' ')} END`;
@@ -111,16 +111,15 @@ export function leaveStored(scope: FileScope, cells: string): void {
 // has the value from before that change (docs/import-reference.md#values-changed-by-hand)
 
 /**
- * Returns an SQL condition for recorded changes of the value in the staged change `e`. For the opening
+ * Returns an SQL condition: `h` is a recorded change of the value in the staged change `e`. For the opening
  * balance of a loan (column `paid_amount`), changes of the total paid amount (field `paid_amount`) count too.
  */
 const ofField = (kind: ImportKind, h: string): string =>
   `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field IN (e.field, e."column")`;
-/** Returns an SQL condition for recorded changes: false for changes by undone imports and by their undos. */
+/** False for changes by undone imports and by their undos. */
 const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
 
-/** Moves staged changes of values corrected by hand to `staging.kept`. */
 export function leaveCorrected(scope: FileScope): void {
   const { db, kind } = scope;
   if (!db.has('staging.changes')) return;
@@ -135,10 +134,7 @@ export function leaveCorrected(scope: FileScope): void {
   leaveStored(scope, corrected);
 }
 
-/**
- * SELECTs of further staged changes that are not made: a void payment stays void, and a kept opening balance
- * keeps its end (`paid_until`).
- */
+/** A void payment stays void, and a kept opening balance keeps its end (`paid_until`). */
 const RELATED: { readonly [kind in ImportKind]?: string } = {
   payments: `SELECT e.id FROM staging.changes e CROSS JOIN main.payments t ON t.id = e.row_id
     WHERE e."column" = 'status' AND t.status = 'void'`,
@@ -146,29 +142,24 @@ const RELATED: { readonly [kind in ImportKind]?: string } = {
     AND e.line IN (SELECT line FROM staging.kept WHERE "column" = 'paid_amount')`,
 };
 
-/** Moves further staged changes to `staging.kept`. Must run after `leaveCorrected`. */
+/** Must run after `leaveCorrected`. */
 export function leaveRelated(scope: FileScope): void {
   const related = RELATED[scope.kind];
   if (related !== undefined) leaveStored(scope, related);
 }
 
-// Counts and lists of changes
-
-/**
- * Counts the changes that an apply would make to the accepted rows.
- * @param created number of new rows, if known, because counting a million takes 0.15 s
- */
+/** @param created number of new rows, if known, because counting a million takes 0.15 s */
 export function countChanges(
   { db, kind }: FileScope,
   created = db.count('staging.resolved_references WHERE id IS NULL'),
 ): ImportChanges {
   const changed = db.count('staging.changed_rows');
   const unchanged = db.count('staging.rows') - created - changed;
-  const removed = tableOf(kind).owner === undefined ? 0 : db.count('staging.missing');
+  const removed = isLedger(kind) ? db.count('staging.missing') : 0;
   return { created, changed, unchanged, kept: db.count('staging.kept'), removed };
 }
 
-/** Counts the changed values by column. Columns without a changed value are missing. */
+/** Omits columns without a changed value. */
 export function countByColumn(scope: FileScope): ReadonlyMap<string, number> {
   const rows = scope.db.raw.prepare('SELECT "column", count(*) FROM staging.changes GROUP BY 1').raw().all();
   const counts = new Map(rows as [string, number][]);
@@ -178,7 +169,7 @@ export function countByColumn(scope: FileScope): ReadonlyMap<string, number> {
 
 type ListedChange = StagedChange & { readonly id: number };
 
-/** Lists changes by line and column, page by page. @param table `kept` for changes that are not made */
+/** Lists changes by line and column. @param table `kept` for changes that are not made */
 export function* listChanges(
   { db, kind }: FileScope,
   table: 'changes' | 'kept' = 'changes',

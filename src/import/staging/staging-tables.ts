@@ -1,7 +1,4 @@
-/**
- * Tables of an import's staging file, with the statements that write and read rows and faults, and the
- * mapping of file columns to table columns.
- */
+/** Tables of an import's staging file, and the mapping of file columns to columns of the registry. */
 
 import { referencesOf, type Table, tableOf } from '../../registry/changes/tables.ts';
 import { byKind, FILE_COLUMNS, type FileColumn, type ImportKind } from '../../registry/file-columns.ts';
@@ -18,18 +15,17 @@ import type { ImportFault } from '../files/records.ts';
 // SQL for the opening balance of a loan and its end (docs/import-reference.md#opening-balances). `r` is the
 // staged row and `t` the stored loan.
 
-/** SQL condition: the row's paid amount is neither the opening balance nor the total paid amount of `t`. */
+/** SQL condition: the row's paid amount is neither the opening balance nor the total paid amount. */
 export const IS_ANOTHER_BALANCE = 'r.paid_amount NOT IN (t.opening_balance_minor, t.paid_amount_minor)';
 
-/** SQL expression for the new opening balance of a stored loan. */
 export const OPENING_BALANCE = `iif(${IS_ANOTHER_BALANCE}, r.paid_amount, t.opening_balance_minor)`;
 
-/** SQL expression for the end of a new loan's opening balance; null without an opening balance. */
+/** SQL expression for the end of a new loan's opening balance. */
 export const NEW_CUT_OFF = 'iif(r.paid_amount > 0, r.paid_until, NULL)';
-/** SQL expression for the new end of a stored loan's opening balance. It changes only with the balance. */
+/** SQL expression for the end of a stored loan's opening balance, which changes only with the balance. */
 export const CUT_OFF = `iif(${IS_ANOTHER_BALANCE}, ${NEW_CUT_OFF}, t.paid_until)`;
 
-/** A column of a file whose cells set a value of a stored row. */
+/** Column of a file whose cells set a value of a stored row. */
 export interface TargetColumn {
   /** Column of `staging.rows`. */
   readonly from: string;
@@ -37,7 +33,7 @@ export interface TargetColumn {
   readonly to: string;
   /** SQL expression for the value of a new row, from the staged row `r`. `@now` is the time of the import. */
   readonly created: string;
-  /** SQL expression for the new value of the stored row `t`, from the staged row `r`. */
+  /** SQL expression for the new value of the stored row `t`. */
   readonly changed: string;
   /** Another column of the table, to which the difference between new and old value is added. */
   readonly addsTo?: string;
@@ -51,7 +47,6 @@ export interface Target extends Pick<Table, 'table' | 'label' | 'hasTimestamps'>
   readonly resolved: readonly string[];
 }
 
-/** Columns of loans whose values depend on each other. */
 const DECIDED: { readonly [column: string]: Omit<TargetColumn, 'from' | 'to'> } = {
   opening_balance_minor: {
     created: 'coalesce(r.paid_amount, 0)',
@@ -95,7 +90,7 @@ function targetOf(kind: ImportKind): Target {
 
 export const TARGETS = byKind(targetOf);
 
-/** Returns the columns of a staged row after the line number, in the order of `StagedRow.values`. */
+/** Returns the columns of staged rows after the line number, in the order of `StagedRow.values`. */
 export const stagedColumns = (kind: ImportKind): { name: string; type: string }[] =>
   FILE_COLUMNS[kind].map(({ name, field }) => ({ name, type: typeOf(field) }));
 
@@ -109,38 +104,35 @@ export function createSessionTables(db: Connection): void {
   db.exec(`
     CREATE TABLE staging.faults (line INTEGER, "column" TEXT, message TEXT, refuses TEXT);
     CREATE INDEX staging.faults_line ON faults (line);
-    -- Stored rows that the file changes, with one bit of cells for each changed column (staged-changes.ts).
+    -- Stored rows that the file changes. cells has one bit for each changed column (staged-changes.ts).
     CREATE TABLE staging.changed_rows (line INTEGER PRIMARY KEY, id INTEGER, cells INTEGER);
     CREATE TABLE staging.changes (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
       field TEXT, old, new);
-    -- Changes that are not made. The ids are from the table changes.
+    -- Changes that are not made.
     CREATE TABLE staging.kept (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
       field TEXT, old, new);
-    -- Lines with warnings (find-warnings.ts).
     CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
     -- Phones that several members have, at least one of them new or changed (identity-warnings.ts).
     CREATE TABLE staging.shared_phones (phone INTEGER PRIMARY KEY);
     -- Members of other cooperatives with a national ID of the file.
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
-    -- Names that the rows of a ledger have for members, and entries of other cooperatives that may be its
-    -- rows (ledger-of-another-cooperative.ts).
+    -- Names of members in the rows of a ledger, and entries of other cooperatives that may be its rows.
     CREATE TABLE staging.names (cooperative_id INTEGER, member_id INTEGER, name TEXT, differs INTEGER);
     CREATE INDEX staging.names_member ON names (member_id);
     CREATE TABLE staging.entries_elsewhere (line INTEGER, cooperative_id INTEGER, entry_id INTEGER,
       PRIMARY KEY (line, cooperative_id)) WITHOUT ROWID;
-    -- Rows that the replaced import created and the file lacks (checks/missing-rows.ts).
+    -- Rows that the replaced import created and the file lacks.
     CREATE TABLE staging.missing (id INTEGER PRIMARY KEY);
-    -- Stored entries that the file seems to replace (newer-version.ts).
+    -- Stored entries that the file seems to replace.
     CREATE TABLE staging.superseded (line INTEGER PRIMARY KEY, entry_id INTEGER);
     -- Rows whose member code belongs to a member with another national ID.
     CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
     -- Members whose entries the file adds, changes or removes.
     CREATE TABLE staging.touched_members (id INTEGER PRIMARY KEY);
-    -- Rows that named a person by a national ID that was replaced (checks/run-checks.ts).
+    -- National IDs in the file that were replaced since.
     CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
-    -- Rows that name an erased person (checks/run-checks.ts).
     CREATE TABLE staging.erased_rows (line INTEGER PRIMARY KEY);
-    -- Former codes and national IDs of merged members, with the remaining member (import-session.ts).
+    -- Last codes and national IDs of merged members, with the remaining member.
     CREATE TABLE staging.former_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       into_id INTEGER);
     CREATE INDEX staging.former_members_code ON former_members (cooperative_code, member_code);
@@ -151,17 +143,17 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.unmatched (line INTEGER PRIMARY KEY, origin TEXT, owner INTEGER, first, second,
       third);
     CREATE TABLE staging.taken_entries (first_row INTEGER PRIMARY KEY, last_row INTEGER);
+    -- Rows of earlier files of a dry run.
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;
     CREATE INDEX staging.known_members_person ON known_members (cooperative_code, identity_card);
     CREATE TABLE staging.known_loans (cooperative_code TEXT, reference TEXT, status TEXT, paid_until INTEGER,
       paid_amount INTEGER, PRIMARY KEY (cooperative_code, reference)) WITHOUT ROWID;
-    -- Changes of the paid amounts of loans by a file of payments (checked-file.ts).
+    -- Changes of the paid amounts of loans by a file of payments.
     CREATE TABLE staging.paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER);`);
 }
 
-/** Empties or creates the tables for the next file. */
 export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
   // Files that rejected a row without a reference; empty if none did, null if the row has a reference.
@@ -182,10 +174,7 @@ export function createFileTables(db: Connection, kind: ImportKind): void {
       member_id INTEGER, account_id INTEGER, loan_id INTEGER);`);
 }
 
-/**
- * @param work may write only to the staging file, so that the registry is not locked
- * @throws RegistryError `unavailable` if the disk is full
- */
+/** @param work may write only to the staging file @throws RegistryError `unavailable` if the disk is full */
 export function inStaging<T>(db: Connection, work: () => T): T {
   try {
     return db.transaction.deferred(work);
@@ -194,10 +183,7 @@ export function inStaging<T>(db: Connection, work: () => T): T {
   }
 }
 
-/**
- * @param columns columns of the file; the other columns stay null
- * @returns a function that inserts rows, and returns true if it has derived references
- */
+/** @returns a function that inserts rows, and returns true if it has derived references */
 export function openRowInsert(
   db: Connection,
   kind: ImportKind,
@@ -228,7 +214,7 @@ export function openRowInsert(
   };
 }
 
-/** @param names names of the rows' values, in order @param boundNames names of the inserted values */
+/** @param names names of the rows' values, in order @param boundNames names of values that are not null */
 function openInsert(
   db: Connection,
   names: readonly string[],
@@ -274,10 +260,7 @@ export function openFaultInsert(db: Connection): (faults: readonly ImportFault[]
   };
 }
 
-/**
- * Lists faults by line, page by page. An open statement would block writes on this connection while the
- * caller waits for a disk or pipe.
- */
+/** Reads pages, because an open statement would block writes while the caller waits for a disk or pipe. */
 export function* listFaults(db: Connection): Generator<ImportFault> {
   type Row = Omit<ImportFault, 'message'> & { readonly id: number; readonly message: string };
   const page = db.raw.prepare<[number, number], Row>(
@@ -289,13 +272,12 @@ export function* listFaults(db: Connection): Generator<ImportFault> {
 }
 
 export interface CheckOptions {
-  /** True to accept a file whose national IDs, 20 or more, all end in 0. */
+  /** True to accept national IDs that all end in 0. */
   readonly acceptTrailingZero?: boolean | undefined;
-  /** True to import a file without its refused rows; by default, one refused row refuses the file. */
+  /** By default, one refused row refuses the file. */
   readonly skipInvalid?: boolean | undefined;
-  /** True to overwrite values that were corrected over HTTP or by a command. By default, they stay. */
+  /** True to overwrite values that were corrected over HTTP or by a command. */
   readonly overwritesCorrections?: boolean | undefined;
-  /** True to import rows of erased members. By default, rows of erased members are refused. */
   readonly despiteErasure?: boolean | undefined;
   /** SHA-256 of the file in hex, to find an earlier import of the same bytes. */
   readonly sha256?: string | undefined;
@@ -306,20 +288,17 @@ export interface CheckOptions {
    * file lacks are removed; members and cooperatives stay. Not together with `skipInvalid`.
    */
   readonly replaces?: number | undefined;
-  /** Time zone of instants in faults; UTC by default. */
+  /** By default, UTC. */
   readonly zone?: TimeZone | undefined;
-  /** True for a single row that a user typed. It has additional warnings. */
+  /** True for a row that a user typed, which has additional warnings. */
   readonly isTyped?: boolean | undefined;
 }
 
-/** State of a file from staging to apply. `check` sets the properties of `CheckOptions`. */
-export interface FileScope extends CheckOptions {
+export interface StagedFile {
   readonly db: Connection;
   readonly kind: ImportKind;
   readonly columns: ReadonlySet<string>;
   readonly format: ReadModelFormat;
-  /** True if some rows have no reference; set by `check`. */
-  readonly hasDerived?: boolean;
   readonly monotonicMs: () => number;
   /** @throws Error if the staging tables no longer contain this file */
   assertCurrent(): void;
@@ -327,9 +306,14 @@ export interface FileScope extends CheckOptions {
   end(): void;
 }
 
-// SQL for the values of a ledger's rows
+/** A staged file during and after its checks. */
+export interface FileScope extends StagedFile, CheckOptions {
+  readonly zone: TimeZone;
+  /** True if some rows have no reference. */
+  readonly hasDerived: boolean;
+}
 
-/** Kinds of files whose rows belong to members: deliveries, loans, payments and savings. */
+/** Kinds of files whose rows belong to members. */
 export type LedgerKind = Exclude<ImportKind, 'cooperatives' | 'members'>;
 
 export const isLedger = (kind: ImportKind): kind is LedgerKind =>
@@ -340,13 +324,13 @@ export const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
 /** Seconds of 400 years, in entire days, to keep dividends positive: SQLite divides towards zero. */
 const AFTER_1970 = 146_097 * DAY_SECONDS;
 
-/** Returns an SQL expression for the first second of the day of an instant. */
+/** Returns SQL for the first second of the day of an instant. */
 export function dayOf(instant: string, { offsetSeconds }: TimeZone): string {
   const moved = offsetSeconds + AFTER_1970;
   return `((${instant} + ${moved}) / ${DAY_SECONDS} * ${DAY_SECONDS} - ${moved})`;
 }
 
-/** Returns an SQL condition: the instant is on the day that begins with this second. */
+/** @param day SQL expression for the first second of the day */
 export const isOnDay = (instant: string, day: string): string =>
   `${instant} BETWEEN ${day} AND ${day} + ${DAY_SECONDS - 1}`;
 

@@ -21,6 +21,7 @@ import {
   type ColumnSurvey,
   type DecimalForm,
   MOST_UNKNOWN_WORDS,
+  NOT_SURVEYED,
 } from '../reading/cell-context.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
 import { foldHeading } from '../reading/fold-and-misspellings.ts';
@@ -61,8 +62,7 @@ export interface CellReaderOptions {
   readonly survey: FileSurvey;
 }
 
-/** Decimal number without thousands separators. */
-const NUMBER = /^-?[0-9]+[.,][0-9]+%?$/;
+const PLAIN_NUMBER = /^-?[0-9]+[.,][0-9]+%?$/;
 
 function tooManyDecimals(value: string, shown: string | undefined, count: number): FieldError {
   return new FieldError(
@@ -75,7 +75,7 @@ function tooManyDecimals(value: string, shown: string | undefined, count: number
       : say(
           'This cell shows {shown} and holds {value}, and at most {count} decimals are possible. Round ' +
             'it in the spreadsheet, or let a map round the column, "round": true.',
-          { shown: shown.slice(0, MOST_SHOWN), value, count },
+          { shown: shown.slice(0, MOST_SHOWN_CHARACTERS), value, count },
         ),
   );
 }
@@ -93,7 +93,7 @@ function fitDecimals(
   if (decimal === undefined) return cell;
   const mark = Math.max(cell.indexOf('.'), cell.indexOf(','));
   // Skips the slower checks for most cells.
-  if (mark < 0 || cell.length - mark - 1 <= decimal.fractionDigits || !NUMBER.test(cell)) return cell;
+  if (mark < 0 || cell.length - mark - 1 <= decimal.fractionDigits || !PLAIN_NUMBER.test(cell)) return cell;
   const { isNumber, decimalMark } = context;
   const isComma = cell.includes(',');
   const number = cell.replace(',', '.');
@@ -119,8 +119,7 @@ interface RoundedColumn {
   readonly isRounded: boolean;
 }
 
-/** Maximum length of a number in a message. */
-const MOST_SHOWN = 30;
+const MOST_SHOWN_CHARACTERS = 30;
 
 const TOO_LONG = new FieldError(
   say('This cell has more than {count} characters.', { count: MAX_CELL_CHARACTERS }),
@@ -133,7 +132,7 @@ export function createCellReader(options: CellReaderOptions) {
   const columns = IMPORT_COLUMNS[kind].map((column, i) => {
     const { name } = column;
     const decimals = new Set<DecimalForm>();
-    /** Context of the column's cells. `read` sets `isNumber` for each cell. */
+    /** `read` sets `isNumber` for each cell. */
     const context = {
       ...options.cells,
       dateOrder: map?.dates,
@@ -144,9 +143,6 @@ export function createCellReader(options: CellReaderOptions) {
       note: (note: NoteKind) => findings.note(note, name),
       showDecimal(form: DecimalForm) {
         if (!decimals.has(form)) findings.evidence.push({ place: i, form });
-      },
-      askForSurvey() {
-        isSurveyNeeded = true;
       },
     };
     const isRounded = map?.rounded?.has(name) === true;
@@ -184,20 +180,21 @@ export function createCellReader(options: CellReaderOptions) {
       if (cell === '') return null;
       context.isNumber = numbers?.has(place) === true;
       const fitted = fitDecimals(cell, column, record.shownNumbers?.get(place));
-      return fitted instanceof FieldError ? fitted : column.column.parse(fitted, context);
+      if (fitted instanceof FieldError) return fitted;
+      const value = column.column.parse(fitted, context);
+      isSurveyNeeded ||= value === NOT_SURVEYED;
+      return value;
     },
     /**
      * True if the file must be read again: a cell cannot be read before its entire column is scanned, or a
      * column has more unknown words than messages may show.
      */
     needsSurvey: () => isSurveyNeeded || columns.some(hasManyUnknownWords),
-    /** Returns the columns whose unknown words messages must not show. */
     columnsOfUnknownWords: () => columns.filter(hasManyUnknownWords).map(({ column }) => column.name),
     /** Adds the evidence of a row. Must not be called for lines outside the table, such as rows of totals. */
     accept({ evidence }: RowFindings): void {
       for (const { place, form } of evidence) columns[place]?.decimals.add(form);
     },
-    /** Returns the columns with a number that is refused for too many decimals. A map can round them. */
     roundableColumns: () =>
       columns.filter(({ decimals }) => decimals.has('too many')).map(({ column }) => column.name),
     /** Returns a fault for each column whose decimal marks contradict each other. */
@@ -223,7 +220,6 @@ const UNCLEAR_BESIDE_POINT =
   'Some values of this column have a point before the decimals, and in others, such as 12,500, a comma may ' +
   'mean either. Name the decimal mark in a map, "decimal": "," or ".".';
 
-/** @returns message about a contradiction in the evidence about a column's decimal mark, or undefined */
 function contradictionOf(forms: ReadonlySet<DecimalForm>): string | undefined {
   if (!forms.has('comma')) return undefined;
   if (forms.has('point before three')) return UNCLEAR_POINT;

@@ -77,28 +77,27 @@ export const IMPORT_COLUMNS = byKind((kind) =>
 interface Alternatives {
   readonly column: string;
   readonly others: readonly string[];
-  /** Message for a file without any of these columns. */
-  readonly missing: string;
+  readonly missingMessage: string;
 }
 
 const MEMBER_OF_ENTRY: Alternatives = {
   column: 'member_code',
   others: ['identity_card'],
-  missing: 'The column is missing: member_code, or identity_card.',
+  missingMessage: 'The column is missing: member_code, or identity_card.',
 };
 
 export const ALTERNATIVES: { readonly [kind in ImportKind]?: Alternatives } = {
   members: {
     column: 'full_name',
     others: ['first_name', 'last_name'],
-    missing: 'The column is missing: full_name, or first_name and last_name.',
+    missingMessage: 'The column is missing: full_name, or first_name and last_name.',
   },
   production: MEMBER_OF_ENTRY,
   loans: MEMBER_OF_ENTRY,
   savings: MEMBER_OF_ENTRY,
 };
 
-/** Returns the required columns that a file lacks. A column with alternatives represents them. */
+/** Returns the required columns that a file lacks. A column represents its alternatives. */
 export function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): string[] {
   const missing = IMPORT_COLUMNS[kind].filter(({ name, isRequired }) => isRequired && !columns.has(name));
   const names = missing.map(({ name }) => name);
@@ -107,7 +106,7 @@ export function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): 
   return alternatives.others.every((name) => columns.has(name)) ? names : [...names, alternatives.column];
 }
 
-/** Returns a column with its alternatives: `full_name (or first_name and last_name)`. */
+/** Formats a column with its alternatives: `full_name (or first_name and last_name)`. */
 export function describeColumn(kind: ImportKind, column: string): string {
   const alternatives = ALTERNATIVES[kind];
   return column === alternatives?.column ? `${column} (or ${alternatives.others.join(' and ')})` : column;

@@ -80,7 +80,6 @@ export function createTotalsCheck(kind: ImportKind) {
         if (faulty.includes(column.name) || faulty.includes('')) section.unread++;
       }
     },
-    /** Compares a row of totals with the rows before it. */
     compare(line: number, values: Values): void {
       if (isAnyRow) compareAll(line, values, true);
       else if (early.length < MOST_WARNINGS) early.push([line, values]);

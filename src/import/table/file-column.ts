@@ -21,10 +21,7 @@ export function filesOf(sha256: string, before: string): string {
   return FILES.test(before) ? `${before} ${file}` : file;
 }
 
-/**
- * @param place index of the column; -1 if the file lacks the column
- * @returns a function that reads the cell of a row; undefined for a row that no file has rejected
- */
+/** @returns a function that returns undefined for a row that no file has rejected */
 export function createFilesReader(place: number) {
   const distinct = new Set<string>();
   return ({ cells }: FileRecord, findings: RowFindings): string | undefined => {
@@ -65,7 +62,6 @@ const REPEATED =
   'This row was rejected because its file has it twice. Correct what tells the two apart, or leave it out; ' +
   'if this one is right, empty this cell.';
 
-/** @param place index of the column; -1 if the file lacks the column */
 export function createRepeatCheck(place: number, headings: readonly Heading[]) {
   const markOf = createMarks(headings);
   return ({ cells }: FileRecord, findings: RowFindings): void => {

@@ -32,9 +32,8 @@ export interface Header {
   readonly columns: ReadonlySet<string>;
   /** Position in the file of each column in `IMPORT_COLUMNS`; -1 for a column that the file lacks. */
   readonly places: readonly number[];
-  /** Position of the column `registry_file`; -1 if the file lacks it. */
+  // Positions of `registry_file` and `registry_repeats`; -1 if the file lacks the column.
   readonly filePlace: number;
-  /** Position of the column `registry_repeats`; -1 if the file lacks it. */
   readonly repeatsPlace: number;
   readonly isOfRejects: boolean;
 }
@@ -183,7 +182,7 @@ function missing(kind: ImportKind, column: string): string {
   if (column === 'cooperative_code')
     return 'The column is missing. For a file of one cooperative, give its code with --cooperative CODE.';
   const alternatives = ALTERNATIVES[kind];
-  return column === alternatives?.column ? alternatives.missing : 'The column is missing.';
+  return column === alternatives?.column ? alternatives.missingMessage : 'The column is missing.';
 }
 
 // Search for the header among the first rows (docs/import-reference.md#headings)
@@ -207,7 +206,6 @@ export function findHeader(kind: ImportKind, records: readonly FileRecord[], map
     if (index >= 0) return { index, isCertain: true };
     throw fileFault(map.headerRow, 'The map expects the header on this line, which is empty.');
   }
-  // A first row that consists of exact column names is the header.
   if (first !== undefined && isExact(kind, first.cells)) return { index: 0, isCertain: true };
   const scores = records.slice(0, HEADER_ROWS).map(({ cells }) => scoreHeader(kind, cells, map));
   const best = Math.max(...scores);
@@ -220,7 +218,7 @@ const isExact = (kind: ImportKind, cells: readonly string[]): boolean =>
   cells.length <= MAX_COLUMNS &&
   recogniseHeadings(kind, cells).every(({ text, by }) => text === '' || by === 'name');
 
-/** Returns a function that detects repeated headers. Files for printing have a header on each page. */
+/** Detects repeated headers. Files for printing have a header on each page. */
 export function createHeaderCheck(
   headings: readonly Pick<Heading, 'text'>[],
 ): (cells: readonly string[]) => boolean {
@@ -239,9 +237,8 @@ export async function* withHeaderRows(
   map?: FileLayout,
 ): AsyncGenerator<RecordBatch> {
   const records: FileRecord[] = [];
-  let [bytesRead, isComplete] = [0, false];
-  let hiddenColumns: RecordBatch['hiddenColumns'];
-  const first = (): RecordBatch => ({ records, bytesRead, ...(hiddenColumns && { hiddenColumns }) });
+  let first: RecordBatch = { records, bytesRead: 0 };
+  let isComplete = false;
   try {
     for await (const batch of batches) {
       if (isComplete) {
@@ -249,24 +246,21 @@ export async function* withHeaderRows(
         continue;
       }
       for (const record of batch.records) records.push(record);
-      ({ bytesRead, hiddenColumns = hiddenColumns } = batch);
+      first = { ...batch, records };
       isComplete = records.length >= HEADER_ROWS && (records.at(-1)?.line ?? 0) >= (map?.headerRow ?? 0);
-      if (isComplete) yield first();
+      if (isComplete) yield first;
     }
   } catch (error) {
-    if (!isComplete) yield first();
+    if (!isComplete) yield first;
     throw error;
   }
-  if (!isComplete) yield first();
+  if (!isComplete) yield first;
 }
 
-// Check of the number of cells in a row
-
 /**
- * Returns a function that is true for a row with too few or too many cells. In a text file, an extra cell
- * shows that a separator inside a value, as in `12,500`, has shifted the other values. So even an empty
- * extra cell is refused, unless the header ends with an empty cell. In a workbook, a row ends with its last
- * value.
+ * Detects rows with too few or too many cells. In a text file, an extra cell shows that a separator inside a
+ * value, as in `12,500`, has shifted the other values. So even an empty extra cell is refused, unless the
+ * header ends with an empty cell. In a workbook, a row ends with its last value.
  */
 export function createWidthCheck(
   { headings }: Header,

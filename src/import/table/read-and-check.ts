@@ -63,10 +63,9 @@ function createTableLines({ header, notes, totals, isExample, read }: TableLines
   let mayBeBelow = false;
   /** Lines that are below the table, unless another row of the table follows. */
   const below: ReadRow[] = [];
-  /** The last row of the table. */
-  let above: FileRecord | undefined;
+  let lastRow: FileRecord | undefined;
   return {
-    /** Reads a line. Returns the lines, in order, that are now known to be rows of the table. */
+    /** Returns the lines, in order, that are now known to be rows of the table. */
     read(record: FileRecord): readonly ReadRow[] {
       const { line, cells } = record;
       if (repeatsHeader(cells)) {
@@ -86,20 +85,19 @@ function createTableLines({ header, notes, totals, isExample, read }: TableLines
         notes.note('example_row', '', line);
         return [];
       }
-      if (mayBeBelow && isFaulty && below.length < MOST_LINES_BELOW && isBelow(record, header, above)) {
+      if (mayBeBelow && isFaulty && below.length < MOST_LINES_BELOW && isBelow(record, header, lastRow)) {
         below.push(row);
         return [];
       }
       mayBeBelow = false;
       isAnyRow = true;
-      above = record;
+      lastRow = record;
       return below.length === 0 ? [row] : [...below.splice(0), row];
     },
     /** Must be called for empty lines between two other lines, because the table may end there. */
     passGap(): void {
       mayBeBelow ||= isAnyRow;
     },
-    /** Adds notes about the lines below the table. Must be called at the end of the file. */
     end(): void {
       for (const { record } of below)
         notes.note('text_below', '', record.line, { text: loneText(record)?.text });
@@ -200,9 +198,9 @@ function createRowReader(options: CellReaderOptions) {
   const hasBalance = kind === 'loans' && OPENING_BALANCE.some((name) => columns.has(name));
   const composed = isMembers ? ['full_name'] : hasBalance ? ['paid_until'] : [];
   const isCutOffConstant = map?.constants.has('paid_until') === true;
-  /** Columns with a fault in the current row. */
-  const faulty = new Set<string>();
-  const isAnyFaulty = (names: readonly string[]) => faulty.size > 0 && names.some((name) => faulty.has(name));
+  const faultyColumns = new Set<string>();
+  const isAnyFaulty = (names: readonly string[]) =>
+    faultyColumns.size > 0 && names.some((name) => faultyColumns.has(name));
   const cellReader = createCellReader(options);
 
   return {
@@ -221,7 +219,7 @@ function createRowReader(options: CellReaderOptions) {
         return { values: declared.map(() => null), findings };
       }
       const values: StagedValue[] = new Array(declared.length);
-      faulty.clear();
+      faultyColumns.clear();
       for (let i = 0; i < declared.length; i++) {
         const { name, isRequired } = declared[i] as ImportColumn;
         const value =
@@ -230,7 +228,7 @@ function createRowReader(options: CellReaderOptions) {
         if (value instanceof FieldError) findings.fault(name, value.text);
         else if (value === null && isRequired) findings.fault(name, 'This field may not be blank.');
         else continue;
-        faulty.add(name);
+        faultyColumns.add(name);
       }
       if (isMembers && !isAnyFaulty(PARTS_OF_NAME)) composeFullName(values, findings);
       if (isEntries && values[MEMBER_CODE] === null && values[IDENTITY_CARD] === null && !isAnyFaulty(MEMBER))
@@ -275,18 +273,16 @@ interface TableOptions extends Omit<CellReaderOptions, 'header'> {
 
 const EMPTY_FILE = 'The file is empty: its first line must name the columns.';
 
-/** @param places indexes of hidden columns; undefined if they are not skipped */
-function withoutColumns(record: FileRecord, places: RecordBatch['hiddenColumns']): FileRecord {
-  if (places === undefined || places.size === 0) return record;
+function withoutColumns(record: FileRecord, skippedColumns: RecordBatch['hiddenColumns']): FileRecord {
+  if (skippedColumns === undefined || skippedColumns.size === 0) return record;
   const { cells, cellFaults = [] } = record;
   return {
     ...record,
-    cells: cells.map((cell, place) => (places.has(place) ? '' : cell)),
-    cellFaults: new Map([...cellFaults].filter(([place]) => !places.has(place))),
+    cells: cells.map((cell, place) => (skippedColumns.has(place) ? '' : cell)),
+    cellFaults: new Map([...cellFaults].filter(([place]) => !skippedColumns.has(place))),
   };
 }
 
-/** Returns the records of visible rows, without the cells and faults of hidden columns. */
 const visibleRecords = (
   records: readonly FileRecord[],
   hiddenColumns: RecordBatch['hiddenColumns'],
@@ -296,7 +292,7 @@ const visibleRecords = (
 const isEmpty = ({ cells, cellFaults }: FileRecord): boolean =>
   cells.every((cell) => cell.trim() === '') && (cellFaults?.size ?? 0) === 0;
 
-/** Finds and reads the header. Adds notes about lines above the header and about hidden columns. */
+/** Adds notes about lines above the header and about hidden columns. */
 function openHeader({ records: all, hiddenColumns }: RecordBatch, options: TableOptions): Header {
   const { kind, map, notes, skipsHidden } = options;
   const records = skipsHidden ? visibleRecords(all, hiddenColumns).filter((record) => !isEmpty(record)) : all;
@@ -312,8 +308,6 @@ function openHeader({ records: all, hiddenColumns }: RecordBatch, options: Table
       notes.note('hidden_column', columnLetters(place), header.line);
   return header;
 }
-
-export type Table = ReturnType<typeof openTable>;
 
 /**
  * @param first first batch of `withHeaderRows`
@@ -357,7 +351,7 @@ function openTable(first: RecordBatch, options: TableOptions) {
     ...reader,
     header,
     isReferenceMissing: () => isReferenceMissing,
-    /** Reads the next batch. Skips the records up to the header, which are in the first batch. */
+    /** Skips the records up to the header, which are in the first batch. */
     read({ records: batch }: RecordBatch) {
       const rows: StagedRow[] = [];
       const faults: ImportFault[] = [];
@@ -378,7 +372,7 @@ function openTable(first: RecordBatch, options: TableOptions) {
       }
       return { rows, faults: [...faults, ...notes.takeFaults()] };
     },
-    /** Ends the file. Returns faults of entire columns and, with `--strict`, of texts below the table. */
+    /** Returns faults of entire columns and, with `--strict`, of texts below the table. */
     end(): ImportFault[] {
       lines.end();
       const unclear = reader.unclearDecimals();
@@ -387,12 +381,11 @@ function openTable(first: RecordBatch, options: TableOptions) {
         ...unclear.map((fault) => ({ line: header.line, ...fault, refuses: 'file' as const })),
       ];
     },
-    /** Returns warnings about totals that differ from the sums of the rows. Must be called after `end`. */
     warnings: totals.warnings,
   };
 }
 
-/** Returns a function that notes a column without a heading, at the first row with a value in it. */
+/** Notes each column without a heading at the first row with a value in the column. */
 function createUnnamedColumns({ headings }: Header, notes: NoteLog) {
   const places = new Set(headings.flatMap(({ text }, place) => (text === '' ? [place] : [])));
   return ({ line, cells }: FileRecord): void => {
@@ -408,11 +401,9 @@ function createUnnamedColumns({ headings }: Header, notes: NoteLog) {
 
 export interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
-  /** Layout of the file. For parts that the map omits, the default layout applies. */
   readonly map?: FileLayout | undefined;
   /** True to refuse the file for everything that would otherwise get a note. */
   readonly isStrict?: boolean | undefined;
-  /** True to skip hidden rows and columns of a workbook. */
   readonly skipsHidden?: boolean | undefined;
   readonly cells: CellContext;
   /** Called after each batch. May throw to end reading. @param bytesRead bytes up to the end of the batch */
@@ -445,14 +436,13 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
       notes,
       /** Warnings about the file itself. Warnings from comparing it with stored data are in `checked`. */
       warnings,
-      /** First few rows, with parsed values. */
       firstRows,
       /** Undefined if the header could not be read. */
       header: table?.header,
       /** Columns with a number that is refused for too many decimals. A map can round these columns. */
       roundableColumns: table?.roundableColumns() ?? [],
       isReferenceMissing: table?.isReferenceMissing() === true,
-      /** Returns a fault's cell in a workbook, such as `C12`; undefined if there is no single cell. */
+      /** Returns a cell of a workbook, such as `C12`; undefined if the fault has no single cell. */
       cellOf({ line, column }: Pick<ImportFault, 'line' | 'column'>): string | undefined {
         const place = table?.header.headings.findIndex((heading) => heading.column === column) ?? -1;
         return source.format.type === 'text' || place < 0 ? undefined : `${columnLetters(place)}${line}`;
@@ -461,10 +451,7 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
   };
 }
 
-/**
- * @returns also `needsSurvey`, which is true if the file must be scanned and staged again; `table` is
- *   undefined if the header could not be read
- */
+/** @returns `needsSurvey` is true if the file must be scanned and staged again */
 async function stageOnce(
   session: ImportSession,
   source: RecordSource,
@@ -475,7 +462,7 @@ async function stageOnce(
   const notes = new NoteLog(isStrict === true);
   if (format.type === 'text' && format.encoding === 'windows-1252' && map?.encoding === undefined)
     notes.note('encoding', '', 1);
-  let table: Table | undefined;
+  let table: ReturnType<typeof openTable> | undefined;
   let staging: ReturnType<ImportSession['stage']> | undefined;
   const firstRows: StagedRow[] = [];
   try {

@@ -198,7 +198,7 @@ export const HEADINGS = byKind(
 );
 
 /** Headings that mean family names if the file also has a column of first names, otherwise full names. */
-const SINGLE_NAMES = ['Nom', 'Noms', 'Name', 'Izina'];
+const SINGLE_NAMES = new Set(['Nom', 'Noms', 'Name', 'Izina'].map(foldPhrase));
 
 /** Texts in brackets after a heading that do not change its meaning, as in `Montant (Frw)`, by column. */
 export const BRACKETS: Headings = {
@@ -215,13 +215,13 @@ export const BRACKETS: Headings = {
   ),
 };
 
+/** Column that files of rejects add. */
 type AddedColumn = typeof FAULTS_COLUMN | typeof FILE_COLUMN | typeof REPEATS_COLUMN;
 
 /** @param labels language of the heading; undefined to use the column's name, which has no language */
 export const addedHeading = (column: AddedColumn, labels: Language | undefined): string =>
   labels === undefined ? column : inLanguage(ADDED_LABELS[column], labels);
 
-/** Returns all possible headings of a column that files of rejects add. */
 export const addedHeadingsOf = (column: AddedColumn): readonly string[] => [
   ...new Set([undefined, ...LANGUAGES].map((language) => addedHeading(column, language))),
 ];
@@ -232,7 +232,6 @@ const ADDED = new Map(
   ),
 );
 
-/** Returns the column that rejects add under a heading, or undefined for any other heading. */
 export const addedColumnOf = (text: string): AddedColumn | undefined => ADDED.get(text.trim().toLowerCase());
 
 /** Maximum number of columns in the header of a file: the maximum of spreadsheets. */
@@ -259,7 +258,9 @@ export function recogniseHeadings(kind: ImportKind, cells: readonly string[], ma
     // An export has a column of row ids, which is ignored, besides the column with the code or reference.
     if (IDS.includes(text) && exact.has(column)) return { text, column: undefined };
     if (kind === 'members')
-      return hasFirstNames && SINGLE.has(foldPhrase(text)) ? { ...heading, column: 'last_name' } : heading;
+      return hasFirstNames && SINGLE_NAMES.has(foldPhrase(text))
+        ? { ...heading, column: 'last_name' }
+        : heading;
     // A ledger's names are only compared with stored names, so the first column of names is enough.
     const isFurtherName = column === 'full_name' && i !== columns.indexOf('full_name');
     return isFurtherName ? { text, column: undefined } : heading;
@@ -280,10 +281,8 @@ function recognise(kind: ImportKind, text: string, map: FileLayout | undefined):
   return column === undefined ? { text, column } : { text, column, by: 'dictionary' };
 }
 
-const SINGLE = new Set(SINGLE_NAMES.map(foldPhrase));
 const BRACKETED = /^(.*\S)\s*[([{]([^)\]}]*)[)\]}]\s*$/su;
 
-/** Maximum length of a heading that is looked up. */
 const MAX_HEADING_CHARACTERS = 200;
 
 function lookUp(kind: ImportKind, text: string): string | undefined {
@@ -298,7 +297,6 @@ function lookUp(kind: ImportKind, text: string): string | undefined {
   return isHarmless === true ? bracketed : undefined;
 }
 
-/** Returns the headings of a column: its name, its labels on the desk, and further headings (`HEADINGS`). */
 export function headingsOf(kind: ImportKind, column: string): string[] {
   const { label = column } = FILE_COLUMNS[kind].find(({ name }) => name === column) ?? {};
   const labels = LANGUAGES.map((language) => inLanguage(label, language));

@@ -1,7 +1,6 @@
 /**
- * Declares the corrections and their values, and runs corrections (docs/correcting.md). The commands and the
- * desk each read the values in their own way. Every correction is recorded as an operation, and can be undone
- * unless it is an erasure.
+ * Declares the corrections and their values, and runs corrections (docs/correcting.md). Every correction is
+ * recorded as an operation, and can be undone unless it is an erasure.
  */
 
 import type { Subject } from '../../access/access-ledger.ts';
@@ -10,7 +9,6 @@ import type { EntryKind, EntrySelection } from '../../registry/entries.ts';
 import type { Storage } from '../../sqlite/storage.ts';
 import { formatDate, parsePastDate, startOfDay, type TimeZone } from '../../values/date-time.ts';
 import { type Awaitable, FieldError } from '../../values/errors.ts';
-import { MAX_LENGTH, parseText } from '../../values/text.ts';
 import type { CorrectionResult } from '../correction-result.ts';
 import { acceptContradictions } from '../find-contradictions.ts';
 import { dismissDuplicate } from '../find-duplicates.ts';
@@ -38,7 +36,7 @@ type Kind = keyof Values;
 type Takes = { readonly [name: string]: Kind };
 type Correct<V> = (scope: OperationScope, values: V, options: AgreedOptions) => Correction;
 
-/** Declares a correction. @param takes the kinds of its values, by name */
+/** Checks that the kinds fit the types of the correction's values. */
 const correction = <const T extends Takes, C extends Correct<{ readonly [N in keyof T]: Values[T[N]] }>>(
   takes: T,
   correct: C,
@@ -67,8 +65,7 @@ export type CorrectionName = keyof typeof CORRECTIONS;
 export type CorrectionStore = ReturnType<typeof openCorrections>;
 
 /**
- * Opens the store, whose methods throw a RegistryError `unavailable` if other processes keep the database
- * locked or the disk is full.
+ * The methods throw a RegistryError `unavailable` if other processes keep the lock or the disk is full.
  * @throws StorageError `unusable` if there is no registry
  */
 export function openCorrections(storage: Storage, waitMs?: number) {
@@ -101,22 +98,18 @@ type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> } 
 };
 
 /**
- * Reads all values of a correction. Members are read last, because each search for a member is recorded as an
- * access.
+ * Reads members last, because each search for a member is recorded as an access.
  * @throws errors of the readers
  */
 export async function prepareCorrection(name: CorrectionName, readers: Readers): Promise<PreparedCorrection> {
   const takes: readonly (readonly [string, Kind])[] = Object.entries(CORRECTIONS[name].takes);
   const values: { [name: string]: Values[Kind] } = {};
-  const isOf =
-    (...kinds: Kind[]) =>
-    ([, kind]: readonly [string, Kind]): boolean =>
-      kinds.includes(kind);
-  const namesMember = isOf('member', 'optionalMember', 'holder');
-  for (const [field, kind] of takes.toSorted((a, b) => Number(namesMember(a)) - Number(namesMember(b))))
+  const takenOf = (...kinds: Kind[]) => takes.filter(([, kind]) => kinds.includes(kind));
+  const members = takenOf('member', 'optionalMember', 'holder');
+  for (const [field, kind] of [...takes.filter((value) => !members.includes(value)), ...members])
     values[field] = await readers[kind](field);
   const valuesOf = <T>(...kinds: Kind[]): T[] =>
-    takes.filter(isOf(...kinds)).flatMap(([field]) => (values[field] ?? []) as T | []);
+    takenOf(...kinds).flatMap(([field]) => (values[field] ?? []) as T | []);
   const memberIds = new Set(valuesOf<number>('member', 'optionalMember'));
   for (const holder of valuesOf<string>('holder'))
     for (const id of await readers.membersOf(holder)) memberIds.add(id);
@@ -126,9 +119,6 @@ export async function prepareCorrection(name: CorrectionName, readers: Readers):
   };
 }
 
-export const parseMemberCode = (text: string): string | FieldError => parseText(text, MAX_LENGTH.memberCode);
-
-/** Parses a day that is not in the future. @param nowSeconds epoch seconds */
 export function parseDay(text: string, zone: TimeZone, nowSeconds: number): Day | FieldError {
   const date = parsePastDate(text, formatDate(nowSeconds, zone));
   return date instanceof FieldError ? date : { date, startsAt: startOfDay(date, zone) };

@@ -25,7 +25,6 @@ const AMOUNTS: { readonly [kind: string]: (sum: Written) => Message } = {
   withdrawal: (sum) => say('{sum} Frw of withdrawals', { sum }),
 };
 
-/** Removes the selected entries of a kind. Refuses to remove a loan with payments. */
 export const removeEntries = (
   { db, format }: OperationScope,
   kind: EntryKind,

@@ -9,13 +9,11 @@ import { say } from '../../values/message.ts';
 import type { Collision } from '../correction-result.ts';
 import { type Correction, findCooperative, findMember, refuse } from './run-correction.ts';
 
-/** Inserts the members into `temp.moving`, from which the statements below read. */
 export function stageMoving(db: Connection, ids: readonly number[]): void {
   const insert = db.raw.prepare('INSERT INTO temp.moving VALUES (?)');
   for (const id of ids) insert.run(id);
 }
 
-/** SELECTs of the rows that the staged members own. */
 const OWNED = OWNED_ENTITIES.map((entity) => ({
   entity,
   ids: ownedIdsSql(entity, 'SELECT id FROM temp.moving'),
@@ -26,10 +24,7 @@ export const TOUCHED_BY_MOVE: Touched = {
   ...Object.fromEntries(OWNED.map(({ entity, ids }) => [entity, ids])),
 };
 
-/**
- * Moves the staged members and their rows to a cooperative. Does not move members in `temp.pairs`, but only
- * their rows, because a merge deletes these members afterwards.
- */
+/** Members in `temp.pairs` stay, because a merge deletes them afterwards. Only their rows are moved. */
 export function moveMembers(db: Connection, cooperativeId: number): void {
   for (const { entity, ids } of OWNED) {
     const { table } = tableOf(entity);
@@ -50,10 +45,7 @@ const MESSAGES = {
   savings: say('A transaction of the other cooperative has this reference.'),
 } as const satisfies { readonly [entity in OwnedEntity]: Collision['message'] };
 
-/**
- * Finds rows of the staged members that collide with rows of the cooperative. If the members are also to be
- * merged, the caller must already have staged the pairs.
- */
+/** If members are also to be merged, the caller must already have staged the pairs. */
 export function findCollisions(db: Connection, cooperativeId: number): Collision[] {
   const ofMembers = db
     .rows<{ id: number; other: number; row: string; isSame: 0 | 1 }>(
@@ -88,7 +80,6 @@ export function findCollisions(db: Connection, cooperativeId: number): Collision
   return [...ofMembers, ...ofEntries];
 }
 
-/** Moves a member with all entries to another cooperative. */
 export const moveMember = (
   { db }: OperationScope,
   { memberId, code }: { readonly memberId: number; readonly code: string },

@@ -31,20 +31,15 @@ const OF_PERSON = listFields(MEMBER_FIELDS)
   .flatMap(({ column, belongsTo }) => (belongsTo === 'person' ? [column] : []))
   .join(', ');
 
+/** `to` is the code of the other cooperative, `memberCode` the code there, and `on` the first day there. */
 interface Transfer {
   readonly memberId: number;
-  /** Code of the other cooperative. */
   readonly to: string;
-  /** Member code in the other cooperative. */
   readonly memberCode: string;
-  /** First day in the other cooperative. */
   readonly on: Day;
 }
 
-/**
- * Ends a membership, which keeps its entries, and begins a membership of the same person in another
- * cooperative. Imports then refuse entries of the ended membership that are later than its end.
- */
+/** Afterwards, imports refuse entries of the ended membership that are later than its end. */
 export const transferMember = (
   { db, format: { zone } }: OperationScope,
   transfer: Transfer,
@@ -70,16 +65,15 @@ export const transferMember = (
       ),
       work(correctionId) {
         const { id } = nextIdOf(db, 'members');
-        db.raw.prepare("UPDATE main.members SET status = 'withdrawn' WHERE id = ?").run(memberId);
-        db.raw
-          .prepare(
-            `INSERT INTO main.members (id, cooperative_id, member_code, ${OF_PERSON}, role, status,
-               registration_date, created_at, updated_at)
-             SELECT @id, @cooperativeId, @memberCode, ${OF_PERSON}, '${DEFAULT_ROLE}',
-               '${DEFAULT_MEMBER_STATUS}', @startsAt, @nowSeconds, @nowSeconds
-             FROM main.members WHERE id = @memberId`,
-          )
-          .run({ memberId, memberCode, startsAt, id, cooperativeId: to.id, nowSeconds });
+        db.run("UPDATE main.members SET status = 'withdrawn' WHERE id = ?", [memberId]);
+        db.run(
+          `INSERT INTO main.members (id, cooperative_id, member_code, ${OF_PERSON}, role, status,
+             registration_date, created_at, updated_at)
+           SELECT @id, @cooperativeId, @memberCode, ${OF_PERSON}, '${DEFAULT_ROLE}',
+             '${DEFAULT_MEMBER_STATUS}', @startsAt, @nowSeconds, @nowSeconds
+           FROM main.members WHERE id = @memberId`,
+          { memberId, memberCode, startsAt, id, cooperativeId: to.id, nowSeconds },
+        );
         recordCreatedRows(db, correctionId, 'members', { first: id, last: id });
       },
     };
@@ -89,17 +83,13 @@ export const transferMember = (
 function findFault(
   db: Connection,
   { memberId, to, memberCode, on: { startsAt } }: Transfer,
-  { cooperative_id, identity_card }: MemberRow,
+  { cooperative_id, identity_card, status, registration_date: registeredAt }: MemberRow,
   toId: number,
   zone: TimeZone,
 ): CorrectionRefused | undefined {
   if (cooperative_id === toId)
     return refuse(say('Member {id} belongs to {code} already.', { id: memberId, code: to }));
-  const { status, registeredAt } = db.row<{ status: string; registeredAt: number }>(
-    'SELECT status, registration_date AS registeredAt FROM main.members WHERE id = ?',
-    [memberId],
-  ) as { status: string; registeredAt: number };
-  if (ENDED_MEMBER_STATUSES.some((endedStatus) => endedStatus === status))
+  if (ENDED_MEMBER_STATUSES.includes(status))
     return refuse(
       say('The membership of member {id} has ended already: {status}.', {
         id: memberId,

@@ -1,6 +1,6 @@
 /**
- * Merges two members who are one person. Merges two cooperatives, whose members are then moved or merged.
- * Each field declares which of two values remains (registry/members.ts).
+ * Merges two members who are one person, or two cooperatives. Each field declares which of two values remains
+ * (registry/members.ts).
  */
 
 import { haveCommonWord } from '../../import/checks/compare-people.ts';
@@ -32,17 +32,15 @@ import {
 // corrections merge pairs: `members merge`, `nid replace` and `cooperatives merge`. So a new reason to refuse
 // a merge must be checked after every call of `stagePairs`.
 
+/** Ids of two members: `from` is deleted, `into` remains. */
 export interface MemberPair {
-  /** Id of the member who is deleted. */
   readonly from: number;
-  /** Id of the member who remains. */
   readonly into: number;
 }
 
 /** Tables whose rows name their member. The rows of other tables name a row of these tables. */
 const ENTRIES = TABLES.filter(({ owner }) => owner?.entity === 'members');
 
-/** Inserts the pairs into `temp.pairs`. */
 export function stagePairs(db: Connection, pairs: readonly MemberPair[]): void {
   const insert = db.raw.prepare('INSERT INTO temp.pairs VALUES (?, ?)');
   for (const { from, into } of pairs) insert.run(from, into);
@@ -76,10 +74,7 @@ const columnsTo = (what: 'fill' | 'fill together'): string[] =>
 
 const HAS_NO_PARTS = 'm.first_name IS NULL AND m.last_name IS NULL';
 
-/**
- * Fills missing values of the remaining members with values of the deleted members, as `merge` of each field
- * declares (registry/members.ts).
- */
+/** Fills missing values of the remaining members, as `merge` of each field declares (registry/members.ts). */
 function takeOverValues(db: Connection): void {
   const gaps = columnsTo('fill').map((column) => `${column} = coalesce(m.${column}, f.${column})`);
   const names = columnsTo('fill together').map(
@@ -90,14 +85,13 @@ function takeOverValues(db: Connection): void {
       AND p.into_id = m.id AND f.id = p.from_id`);
 }
 
-/** Returns a SELECT of entries of the deleted members that are equal to an entry of the remaining member. */
+/** SELECT of entries of the deleted members that are equal to an entry of the remaining member. */
 const equalEntries = (table: string, equal: string): string =>
   `SELECT DISTINCT a.id FROM temp.pairs p CROSS JOIN main.${table} a ON a.member_id = p.from_id
    CROSS JOIN main.${table} b ON b.member_id = p.into_id AND ${equal}`;
 const ENDED_BY_MERGE = `SELECT 1 FROM temp.pairs p CROSS JOIN main.members f ON f.id = p.from_id
   CROSS JOIN main.members i ON i.id = p.into_id WHERE f.status = 'active' AND i.status <> 'active'`;
 
-/** Returns notes on the staged pairs, which the operator should check. */
 export function notePairs(db: Connection): Message[] {
   const deliveries = equalEntries(
     'production_entries',
@@ -135,8 +129,6 @@ export function notePairs(db: Connection): Message[] {
   ];
 }
 
-// Merge of two members
-
 /** Returns notes that two members may be different people, without their data. */
 function noteDifferences(db: Connection, { from, into }: MemberPair): Message[] {
   const [one, other] = [from, into].map((id) =>
@@ -155,10 +147,7 @@ function noteDifferences(db: Connection, { from, into }: MemberPair): Message[] 
   );
 }
 
-/**
- * Merges member `fromId` into member `intoId`, who gets all entries and any missing values. The two members
- * must belong to one cooperative or have the same national ID.
- */
+/** The two members must belong to one cooperative or have the same national ID. */
 export const mergeMembers = (
   { db }: OperationScope,
   { fromId, intoId }: { readonly fromId: number; readonly intoId: number },
@@ -184,10 +173,7 @@ const planPair = (db: Connection, pair: MemberPair) => ({
   notes: [...noteDifferences(db, pair), ...notePairs(db)],
 });
 
-/**
- * Merges two members of one cooperative. The number of `from` then leads to the number of `into`, unless
- * other memberships also have the number of `from`.
- */
+/** The number of `from` then leads to that of `into`, unless other memberships also have it. */
 function mergeInside(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan {
   const pair = { from: from.id, into: into.id };
   stagePairs(db, [pair]);
@@ -215,7 +201,7 @@ const sharedNumberNote = (id: number, n: number): Message =>
     { id, n },
   );
 
-/** Merges two memberships of one person in different cooperatives, and moves all rows of `from`. */
+/** Merges two memberships of one person in different cooperatives. */
 function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan | CorrectionRefused {
   if (from.identity_card !== into.identity_card) {
     return refuse(
@@ -240,8 +226,6 @@ function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): Correcti
   };
 }
 
-// Merge of cooperatives
-
 /** Moves all members to another cooperative, merges members of both, and dissolves the first cooperative. */
 export const mergeCooperatives = (
   { db }: OperationScope,
@@ -261,8 +245,7 @@ export const mergeCooperatives = (
       [into.id, from.id],
     );
     stagePairs(db, pairs);
-    const members = db.raw.prepare('SELECT id FROM main.members WHERE cooperative_id = ?').pluck();
-    stageMoving(db, members.all(from.id) as number[]);
+    stageMoving(db, db.values<number>('SELECT id FROM main.members WHERE cooperative_id = ?', [from.id]));
     const collisions = findCollisions(db, into.id);
     if (collisions.length > 0)
       return refuse(say('Some rows cannot be in {code}.', { code: intoCode }), collisions);

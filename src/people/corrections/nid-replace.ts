@@ -33,7 +33,6 @@ const FIRST_YEAR = 1900;
  * status digit from 1 to 3, the year of birth and the sex. These digits are never stored as data, since
  * numbers change on re-issue.
  * @param registered registered data of the persons who are to get the number
- * @param year the current year
  */
 export function doubtIdentityCard(
   number: string,
@@ -75,8 +74,7 @@ interface NewNumber {
 }
 
 /**
- * Replaces the number `old` with `current`, in every membership of the person or only in `memberId`. The
- * number `old` still finds the person. If another person has or had `current`, the operator has to agree.
+ * The number `old` still finds the person. If another person has or had `current`, the operator has to agree.
  * `samePerson`: the two people become one person. Memberships in the same cooperative are merged.
  * `releases`: if `current` is a former number of another person, that person loses the number. Otherwise,
  * `old` no longer finds the person.
@@ -106,7 +104,6 @@ const holdersOf = (db: Connection, number: string): Holder[] =>
 
 type Replacement = ReturnType<typeof readReplacement>;
 
-/** Adds the memberships of both people to the values of the replacement. */
 function readReplacement(
   db: Connection,
   replacement: NewNumber & {
@@ -134,10 +131,7 @@ function readReplacement(
     otherHolders,
     /** True if the new number, `current`, was once replaced by a number other than `old`. */
     isFormer,
-    /**
-     * Number that the holders get. If `current` is a former number of the same person, the holders get the
-     * present number of that person.
-     */
+    /** Number that the holders get: if `current` is theirs, but was replaced, the one that replaced it. */
     assigned: isFormer && samePerson && otherHolders.length > 0 ? leadsTo : current,
   };
 }

@@ -43,7 +43,6 @@ export const recordDeath = (
   },
 });
 
-/** Returns the refusal of a national ID that no person has now. */
 export const refuseUnknown = (db: Connection, identityCard: string): CorrectionRefused =>
   redirectOf(db, REPLACED_NUMBERS, identityCard) === undefined
     ? refuse('No person has this national ID.')
@@ -53,10 +52,9 @@ export const refuseUnknown = (db: Connection, identityCard: string): CorrectionR
 const ENDED_EVERYWHERE = 36 * 3600;
 
 /**
- * Returns a note if there are entries after an event: another person may have delivered, or a date is wrong.
+ * Entries after an event need a check: another person may have delivered, or a date is wrong.
  * @param ids SQL list of member ids
  * @param from first instant after the event, in epoch seconds
- * @param dated formats the note from the numbers of entries
  */
 export function noteLaterEntries(
   db: Connection,

@@ -43,7 +43,7 @@ const REPLACEMENTS: { readonly [property in Replaced]: string } = {
   status: `'${ERASED_STATUS}'`,
 };
 
-/** Returns SQL of the value of a field after an erasure; undefined for a field that does not change. */
+/** @returns SQL; undefined for a field that does not change */
 function erasedValue({ property, erasure }: NamedField<MemberField>): string | undefined {
   if (erasure === 'keep') return undefined;
   if (erasure === 'clear') return 'NULL';
@@ -99,7 +99,7 @@ export function erasePerson(
   };
 }
 
-/** Clears copies that an earlier erasure has left. @returns the refusal of this erasure */
+/** Clears copies that an earlier erasure has left, unless this is a dry run. */
 function refuseAgain(
   db: Connection,
   nowSeconds: number,
@@ -198,7 +198,6 @@ function clearHistory(db: Connection, { rows, numbers }: Person): void {
       WHERE field = 'identity_card' AND (old IN (${list}) OR new IN (${list}))`);
 }
 
-/** Returns notes on the data that stays, some of which the operator should check. */
 function noteWhatStays(db: Connection, { members, numbers }: Person): Message[] {
   const ids = listOf(members);
   const count = (entity: OwnedEntity, condition = 'true'): number =>
@@ -233,7 +232,6 @@ function noteWhatStays(db: Connection, { members, numbers }: Person): Message[] 
 
 // Copies of erased values in the free space of the file and in the write-ahead log
 
-/** Reason why the log or free space may still hold values of erased persons. */
 type Uncleared = 'readers' | 'writers' | 'disk';
 
 const UNCLEARED: { readonly [reason in Uncleared]: Text } = {

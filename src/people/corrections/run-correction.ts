@@ -1,7 +1,4 @@
-/**
- * Runs a correction in a transaction, records it as an operation, and takes the steps after the commit. Also
- * checks its reason.
- */
+/** Runs a correction in a transaction, records it as an operation, and completes it after the commit. */
 
 import { nameMember } from '../../journal/change-texts.ts';
 import { type OperationScope, type Outcome, perform } from '../../journal/command-transaction.ts';
@@ -14,6 +11,7 @@ import {
   type NamedMember,
 } from '../../journal/operations.ts';
 import { type Touched, track } from '../../journal/track.ts';
+import type { MemberStatus } from '../../registry/members.ts';
 import { isErased } from '../../registry/stored/erasures.ts';
 import { MERGED_MEMBERS, redirectOf } from '../../registry/stored/former-ids-and-transfers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
@@ -33,22 +31,21 @@ export interface Correction {
   readonly kind: CorrectionKind;
   /** Values that are stored as JSON. `imports show` prints them, so they must not be personal data. */
   readonly options: object;
-  /** Decides on the changes inside the transaction. Returns a result if nothing is to be changed. */
+  /** Called inside the transaction. Returns a result if nothing is to be changed. */
   readonly decide: () => CorrectionPlan | CorrectionResult;
-  /** Takes further steps after the transaction. Returns the final result. */
+  /** Called after the transaction. */
   readonly complete?: (result: CorrectionResult) => CorrectionResult;
 }
 
-/** Effects of a correction, decided inside its transaction. */
 export interface CorrectionPlan {
   readonly touched: Touched;
   /** Changes the touched rows, and records the rows that it creates. */
   readonly work: (correctionId: number) => void;
   /** Members whom the operator sees before confirming. */
   readonly members?: readonly MemberFate[];
-  /** Notes that are stored with the correction, without personal data. */
+  /** Stored with the correction, so without personal data. */
   readonly notes?: readonly Text[];
-  /** Further options of the correction to store, which only `decide` knows. */
+  /** Further options to store, which only `decide` knows. */
   readonly options?: object;
   readonly compared?: ComparedPeople | undefined;
   /** Further values that the operator sees before confirming. They are part of the fingerprint. */
@@ -70,7 +67,6 @@ export interface Day {
 export interface AgreedOptions extends CorrectionOptions {
   /** A national ID is released, or is taken from another person. */
   readonly releases?: boolean | undefined;
-  /** Two people are the same person. */
   readonly samePerson?: boolean | undefined;
 }
 
@@ -107,11 +103,14 @@ export interface MemberRow {
   readonly id: number;
   readonly cooperative_id: number;
   readonly identity_card: string;
+  readonly status: MemberStatus;
+  /** Epoch seconds. */
+  readonly registration_date: number;
 }
 
 export function findMember(db: Connection, id: number): MemberRow | CorrectionRefused {
-  const member = db.row<MemberRow & { status: string }>(
-    'SELECT id, cooperative_id, identity_card, status FROM main.members WHERE id = ?',
+  const member = db.row<MemberRow>(
+    'SELECT id, cooperative_id, identity_card, status, registration_date FROM main.members WHERE id = ?',
     [id],
   );
   if (member !== undefined) return isErased(member) ? refuse(say('Member {id} was erased.', { id })) : member;
@@ -125,7 +124,7 @@ export const findCooperative = (db: Connection, code: string): { id: number } | 
   db.row<{ id: number }>('SELECT id FROM main.cooperatives WHERE code = ?', [code]) ??
   refuse(say('There is no cooperative {code}.', { code }));
 
-/** Temporary tables of the members to merge and to move (merges.ts, members-move.ts). */
+/** Members to merge (merges.ts) and to move (members-move.ts). */
 const STAGED = `CREATE TEMP TABLE pairs (from_id INTEGER PRIMARY KEY, into_id INTEGER NOT NULL UNIQUE);
   CREATE TEMP TABLE moving (id INTEGER PRIMARY KEY);`;
 

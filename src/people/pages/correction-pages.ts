@@ -11,16 +11,15 @@ import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredPerson } from '../../registry/stored/stored-data-types.ts';
 import { formatDate } from '../../values/date-time.ts';
 import { type Awaitable, FieldError } from '../../values/errors.ts';
-import { type Html, html } from '../../values/html.ts';
+import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { parseIdentityCard } from '../../values/identity-card.ts';
 import { type Message, say, type Text } from '../../values/message.ts';
-import { MAX_LENGTH, parseNamedCode } from '../../values/text.ts';
+import { MAX_LENGTH, parseNamedCode, parseText } from '../../values/text.ts';
 import {
   CORRECTIONS,
   type CorrectionName,
   type PreparedCorrection,
   parseDay,
-  parseMemberCode,
   prepareCorrection,
 } from '../corrections/correction-store.ts';
 import { comparedMembers, proposeCorrection, withSubject } from './propose-correction.ts';
@@ -34,11 +33,10 @@ const HEADINGS = {
   erase: say('Erase the person'),
 } as const satisfies { readonly [action: string]: Message };
 type Name = keyof typeof HEADINGS;
+/** Corrections with a form on the page. Removal is a button of each entry (entry-pages.ts). */
+type FormName = Exclude<Name, 'remove'>;
 
-/** Corrections that have a form on the page. Each entry has a button for its removal (entry-pages.ts). */
-const FORMS = ['number', 'deceased', 'transfer', 'merge', 'erase'] as const satisfies readonly Name[];
-type FormName = (typeof FORMS)[number];
-
+/** In the order of the page. */
 const EXPLAINED: { readonly [name in FormName]: Message } = {
   number: say(
     'The old number still finds the person. If another person has the new one, you are asked about it.',
@@ -54,13 +52,12 @@ export const correctionForms = (visit: Visit, person: StoredPerson): Html =>
 <p><small>${visit.say(
     'Each correction is shown first and asks for a reason. Nothing is changed before you confirm.',
   )}</small></p>
-${FORMS.map(
+${(Object.keys(EXPLAINED) as FormName[]).map(
   (name) =>
     html`<details name="correction"><summary>${visit.translate(HEADINGS[name])}</summary>
 ${oneForm(visit, person, name)}</details>`,
 )}</section>`;
 
-/** Shows a form again, with the submitted values and the fault. */
 const misread = (visit: Visit, person: StoredPerson, name: FormName, submitted: Form, fault: Text): Html =>
   html`<h1>${visit.translate(HEADINGS[name])}</h1>
 <p class="refused" role="alert">${visit.translate(fault)}</p>
@@ -80,55 +77,55 @@ function fieldsOf(
   person: StoredPerson,
   name: FormName,
   valueIn: (field: string) => string,
-): Html | '' {
-  const { say, now, desk } = visit;
+): HtmlValue {
+  const { say, translate, now, desk } = visit;
   const memberships = person.memberships.map(
     ({ member }) =>
       [textOf(member, 'id'), `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`] as const,
   );
   const max = formatDate(now, desk.config.zone);
-  const number = say('The right national ID');
+  const textField = (field: 'to' | 'memberCode', maxLength: number) =>
+    input({ name: field, label: translate(LABELS[field]), maxLength, value: valueIn(field) });
   const on = (label: string) => input({ name: 'on', label, type: 'date', max, value: valueIn('on') });
   const chosen = (field: string) => ({ chosen: valueIn(field) || undefined });
   switch (name) {
     case 'number':
-      return html`${numberInput(visit, { name: 'current', label: number, value: valueIn('current') })}${
+      return [
+        numberInput(visit, { name: 'current', label: translate(LABELS.current), value: valueIn('current') }),
         memberships.length > 1 &&
-        select('memberId', say('Of'), [['', say('all memberships')], ...memberships], chosen('memberId'))
-      }`;
+          select('memberId', say('Of'), [['', say('all memberships')], ...memberships], chosen('memberId')),
+      ];
     case 'deceased':
       return on(say('Day of the death'));
     case 'transfer':
-      return html`${select('memberId', say('Membership'), memberships, chosen('memberId'))}${input({
-        name: 'to',
-        label: say('Code of the other cooperative'),
-        maxLength: MAX_LENGTH.code,
-        value: valueIn('to'),
-      })}${input({
-        name: 'memberCode',
-        label: say('Member code there'),
-        maxLength: MAX_LENGTH.memberCode,
-        value: valueIn('memberCode'),
-      })}${on(say('First day there'))}`;
+      return [
+        select('memberId', say('Membership'), memberships, chosen('memberId')),
+        textField('to', MAX_LENGTH.code),
+        textField('memberCode', MAX_LENGTH.memberCode),
+        on(say('First day there')),
+      ];
     case 'merge':
-      return html`${select('fromId', say('Membership to merge'), memberships, chosen('fromId'))}${input({
-        name: 'intoId',
-        label: say('Membership to keep'),
-        maxLength: 100,
-        hint: say('Code of the cooperative and of the member, such as KOAKAMA/11'),
-        value: valueIn('intoId'),
-      })}`;
+      return [
+        select('fromId', say('Membership to merge'), memberships, chosen('fromId')),
+        input({
+          name: 'intoId',
+          label: say('Membership to keep'),
+          maxLength: 100,
+          hint: say('Code of the cooperative and of the member, such as KOAKAMA/11'),
+          value: valueIn('intoId'),
+        }),
+      ];
     case 'erase':
       return '';
   }
 }
 
-/** Labels of submitted values, except memberships, because the list of changes names these. */
-const LABELS: { readonly [field: string]: Message } = {
+/** Labels of submitted values. Memberships have none, because the list of changes names them. */
+const LABELS = {
   current: say('The right national ID'),
-  on: say('Day'),
   to: say('Code of the other cooperative'),
   memberCode: say('Member code there'),
+  on: say('Day'),
   cooperative: say('Cooperative'),
   reference: say('Reference'),
 };
@@ -172,17 +169,15 @@ const action =
         compared: name === 'merge' ? comparedMembers(visit, prepared.names.memberIds) : undefined,
         seen: [
           [visit.say('National ID'), person.identityCard],
-          ...names.flatMap((field) => {
-            const label = LABELS[field];
-            return label === undefined ? [] : [labelled(visit, label, submitted.get(field))];
-          }),
+          ...Object.entries(LABELS)
+            .filter(([field]) => names.includes(field))
+            .map(([field, label]) => labelled(visit, label, submitted.get(field))),
         ],
       });
     } catch (error) {
       if (!(error instanceof Misread)) throw error;
-      const form = FORMS.find((formName) => formName === name);
-      if (form === undefined) return refuseGiven(visit, heading, path, error.text);
-      const body = misread(visit, person, form, submitted, error.text);
+      if (name === 'remove') return refuseGiven(visit, heading, path, error.text);
+      const body = misread(visit, person, name, submitted, error.text);
       return { body, shows: showing(person), status: 422 };
     }
   };
@@ -198,10 +193,11 @@ function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'ni
     const readNumber = (field: string) =>
       field === ofPerson ? person.identityCard : read(parseIdentityCard(text(field).replace(/\s/g, '')));
     return prepareCorrection(correction, {
-      membersOf(identityCard) {
-        const store = visit.use((storage) => openStoredData(storage));
-        return store.findMembers({ identityCard }).map(({ id }) => id);
-      },
+      membersOf: (identityCard) =>
+        visit
+          .use(openStoredData)
+          .findMembers({ identityCard })
+          .map(({ id }) => id),
       number: readNumber,
       holder: readNumber,
       member: (field) =>
@@ -210,7 +206,7 @@ function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'ni
           : readMembership(person, text(field)),
       optionalMember: (field) => (text(field) === '' ? undefined : readMembership(person, text(field))),
       code: (field) => read(parseNamedCode(text(field))),
-      memberCode: (field) => read(parseMemberCode(text(field))),
+      memberCode: (field) => read(parseText(text(field), MAX_LENGTH.memberCode)),
       day: (field) => read(parseDay(text(field), visit.desk.config.zone, visit.now)),
     });
   });
@@ -219,19 +215,18 @@ function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'ni
 const labelled = ({ translate, write }: Visit, label: Message, text: string) =>
   [translate(label), /^\d{4}-\d{2}-\d{2}$/.test(text) ? write.date(text) : text] as const;
 
-/** Returns the id of a membership of this person. */
 function readMembership({ memberships }: StoredPerson, id: string): number {
   const membership = memberships.find(({ member }) => textOf(member, 'id') === id);
   if (membership === undefined) throw new Misread(say('Choose a membership of this person.'));
   return numberOf(membership.member, 'id');
 }
 
-/** @param text `CODE/MEMBERCODE`; `CODE/` defaults to the cooperative of the membership to merge */
+/** @param text `CODE/MEMBERCODE`, or `MEMBERCODE` in the cooperative of the membership to merge */
 function readOtherMember(visit: Visit, text: string, { memberships }: StoredPerson, fromId: string): number {
   const from = memberships.find(({ member }) => textOf(member, 'id') === fromId)?.member;
   const isAlone = from !== undefined && !text.includes('/');
   const name = parseMemberName(isAlone ? `${textOf(from, 'cooperative')}/${text}` : text);
-  const store = visit.use((storage) => openStoredData(storage));
+  const store = visit.use(openStoredData);
   const [member, ...rest] = name?.cooperativeCode === undefined ? [] : store.findMembers(name);
   if (member === undefined || rest.length > 0)
     throw new Misread(say('Expected the code of a cooperative and of a member there, such as KOAKAMA/11.'));

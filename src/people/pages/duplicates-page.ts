@@ -6,7 +6,7 @@ import type { Action, Continuation, Form, Page, Screen, Shows, Visit } from '../
 import { deskFilesOf } from '../../import/pages/desk-files.ts';
 import { runAs, type Work } from '../../import/pages/previews-and-runs.ts';
 import { numberOf, textOf } from '../../registry/pages/stored-values.ts';
-import { openStoredData } from '../../registry/stored/stored-data.ts';
+import { openStoredData, type StoredDataStore } from '../../registry/stored/stored-data.ts';
 import type { StoredMembership } from '../../registry/stored/stored-data-types.ts';
 import { type Html, html } from '../../values/html.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
@@ -16,12 +16,11 @@ import { comparedMembers, type Proposal, proposeCorrection } from './propose-cor
 
 const PAGE_SIZE = 10;
 
-/** A search, which runs in a separate process. Its results are shown in pages. */
+/** Search in a separate process. */
 interface Search<Results, Group> {
   readonly work: Work;
   readonly path: string;
   readonly title: Message;
-  /** Sentence on the page while the search runs. */
   readonly progress: Message;
   /** Number of persons in a group. A group with a different number was resolved since the search. */
   readonly persons: 1 | 2;
@@ -31,7 +30,6 @@ interface Search<Results, Group> {
   readonly section: (visit: Visit, group: Group, sides: readonly StoredMembership[]) => Html;
 }
 
-/** Members who may be one person, or memberships of a person who may be several people. */
 interface FoundGroup {
   readonly members: readonly { readonly id: number }[];
 }
@@ -50,7 +48,7 @@ const readResults =
       return { body: html`${heading}${failure(visit, run)}${again(visit, path)}`, shows: 'nobody' };
     const groups = search.groupsOf(results);
     const page = { page: pageNumber(visit.query, 'page'), pageSize: PAGE_SIZE };
-    const store = visit.use((storage) => openStoredData(storage));
+    const store = visit.use(openStoredData);
     const unresolved = rowsOf(page, groups).flatMap((group) => {
       const sides = readSides(store, group);
       const numbers = new Set(sides?.map(({ member }) => textOf(member, 'identity_card')));
@@ -65,10 +63,7 @@ ${pages(visit, path, groups.length, page)}`;
   };
 
 /** @returns undefined if a member of the group was merged or erased since the search */
-function readSides(
-  store: ReturnType<typeof openStoredData>,
-  { members }: FoundGroup,
-): readonly StoredMembership[] | undefined {
+function readSides(store: StoredDataStore, { members }: FoundGroup): readonly StoredMembership[] | undefined {
   const sides = members.flatMap(({ id }) => store.findMembership(id) ?? []);
   return sides.length === members.length ? sides : undefined;
 }
@@ -91,7 +86,7 @@ function resolve<Results, Group extends FoundGroup>(
 }
 
 const searchAgain =
-  ({ work, path }: { readonly work: Work; readonly path: string }): Action =>
+  ({ work, path }: Pick<typeof PAIRS | typeof PERSONS, 'work' | 'path'>): Action =>
   (visit) => {
     deskFilesOf(visit).commands.startWork(work, [], runAs(visit));
     return { goTo: path };
@@ -122,7 +117,6 @@ const showing = (sides: readonly StoredMembership[]): Shows => ({
 type Ids = readonly [from: number, into: number];
 
 interface FoundPair extends Likeness {
-  /** The member to merge, and the member to keep. */
   readonly members: readonly [from: { readonly id: number }, into: { readonly id: number }];
 }
 
@@ -191,7 +185,7 @@ ${form(visit, {
   action: 'number',
   hidden,
   button: say('Replace the wrong number…'),
-  body: select('right', say('One person; the right national ID is'), [...sides].reverse().map(numberOfSide)),
+  body: select('right', say('One person; the right national ID is'), sides.toReversed().map(numberOfSide)),
 })}
 ${form(visit, {
   path: PAIRS.path,
@@ -202,7 +196,6 @@ ${form(visit, {
 })}</div></section>`;
 }
 
-/** Returns an action that proposes a correction of a pair. */
 function act(
   heading: Message,
   prepare: (ids: Ids, sides: readonly StoredMembership[], right: string) => Proposal['run'],
@@ -211,8 +204,7 @@ function act(
     const [from, into, right] = [submitted.get('from'), submitted.get('into'), submitted.get('right')];
     const ids: Ids = [Number(from), Number(into)];
     const action = submitted.get('action');
-    const store = visit.use((storage) => openStoredData(storage));
-    const sides = readSides(store, { members: ids.map((id) => ({ id })) });
+    const sides = readSides(visit.use(openStoredData), { members: ids.map((id) => ({ id })) });
     if (sides === undefined) return undefined;
     return resolve(visit, submitted, PAIRS, ids, {
       heading,
@@ -289,7 +281,7 @@ export const CONTRADICTIONS: Screen = {
     again: searchAgain(PERSONS),
     same(visit, submitted) {
       const member = submitted.get('member');
-      const store = visit.use((storage) => openStoredData(storage));
+      const store = visit.use(openStoredData);
       const membership = store.findMembership(Number(member));
       const person = membership && store.findPerson(textOf(membership.member, 'identity_card'));
       if (person === undefined) return undefined;
@@ -319,7 +311,7 @@ ${form(visit, {
   action: 'number',
   button: say('Another number…'),
   body: [
-    select('memberId', say('Two people; the wrong number is that of'), [...memberships].reverse()),
+    select('memberId', say('Two people; the wrong number is that of'), memberships.toReversed()),
     numberInput(visit, { name: 'current', label: say('The right national ID') }),
   ],
 })}

@@ -20,16 +20,14 @@ import { lastPage } from '../../values/errors.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { ifGiven } from './member-values.ts';
 
-/** Number of months in the chart, including the current month. */
+/** Includes the current month. */
 const MONTHS = 24;
-/** Number of entries per page, newest first. */
 const SHOWN = 12;
 
-/** Renders the content at the end of a row, such as the buttons of the entry. */
-export type RowEnd = (kind: EnteredKind, row: StoredRow) => HtmlValue;
+/** Renders the end of a row, such as the buttons of the entry. */
+type RowEnd = (kind: EnteredKind, row: StoredRow) => HtmlValue;
 
 /**
- * Renders the buttons of an entry: change, remove and, for a loan, record a payment.
  * @param person path of the person's page
  * @param list address of the page to return to after a change; by default, the person's page
  */
@@ -51,7 +49,7 @@ export const entryActions =
     } ${kind !== 'payments' && remove}</span>`;
   };
 
-/** Returns the months of the chart as `YYYY-MM`, oldest first. */
+/** @returns `YYYY-MM`, oldest first */
 function monthsUntil(today: string): string[] {
   const [year, month] = [Number(today.slice(0, 4)), Number(today.slice(5, 7))];
   return Array.from({ length: MONTHS }, (_, i) =>
@@ -59,10 +57,7 @@ function monthsUntil(today: string): string[] {
   );
 }
 
-/**
- * Returns the rows of the page that the address names, and links to all pages.
- * @param name query parameter with the number of the page
- */
+/** @param name query parameter with the number of the page */
 function onePage<Row>(visit: Visit, name: string, rows: readonly Row[]) {
   const page = Math.min(pageNumber(visit.query, name), Math.max(1, lastPage(rows.length, SHOWN)));
   const request = { page, pageSize: SHOWN };
@@ -73,9 +68,9 @@ function onePage<Row>(visit: Visit, name: string, rows: readonly Row[]) {
 }
 
 const newest = (rows: readonly StoredRow[], at: string): StoredRow[] =>
-  [...rows].sort((one, other) => numberOf(other, at) - numberOf(one, at));
+  rows.toSorted((one, other) => numberOf(other, at) - numberOf(one, at));
 
-/** Returns the columns of a table, and a column for the `RowEnd`. @param number index of a numeric column */
+/** @param number index of the numeric column */
 const columnsOf = (number: number, ...headings: string[]) => [
   ...headings.map((heading, i) => (i === number ? { heading, isNumber: true as const } : { heading })),
   { heading: '' },

@@ -10,30 +10,28 @@ import { type Html, type HtmlValue, html } from '../../values/html.ts';
 export const ifGiven = <T>(row: StoredRow, field: string, write: (value: T) => string): string | undefined =>
   row[field] === null || row[field] === undefined ? undefined : write(row[field] as T);
 
-/** Fields that headings show, and parts of the full name. */
+/** Fields in headings, and parts of the full name. */
 const ELSEWHERE = ['cooperative_id', 'identity_card', 'first_name', 'last_name'];
 const SHOWN_FIELDS = listFields(MEMBER_FIELDS)
   .map(({ name }) => name)
   .filter((name) => !ELSEWHERE.includes(name));
 
-/** @param but field to omit */
 export const memberValues = (
   visit: Visit,
   member: StoredRow,
-  but?: string,
+  omitted?: string,
 ): (readonly [name: string, value: string | undefined])[] =>
-  SHOWN_FIELDS.filter((field) => field !== but).map((field) => [
+  SHOWN_FIELDS.filter((field) => field !== omitted).map((field) => [
     visit.translate(nameOf(field)),
     field === 'registration_date'
       ? ifGiven(member, field, visit.write.day)
       : writeStored(visit, field, member[field]),
   ]);
 
-/** Returns the code of the cooperative and the code of the member. */
 export const nameOfSide = ({ member }: Pick<StoredMembership, 'member'>): string =>
   `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`;
 
-/** Shows memberships side by side, and marks the differences. @param sides two or more memberships */
+/** Shows memberships side by side, and marks the differences. */
 export function compared(visit: Visit, sides: readonly StoredMembership[]): Html {
   const { say, write, translate } = visit;
   const valuesOf = ({ member, deliveries, loans, savingsTransactions }: StoredMembership) => [

@@ -7,6 +7,7 @@ import { openJournal } from '../../journal/undo.ts';
 import { readKeyNames } from '../../keys/key-text.ts';
 import { CREATED } from '../../registry/changes/record-changes.ts';
 import { CHANGED_ENTITIES } from '../../registry/changes/tables.ts';
+import { ENTRY_KINDS } from '../../registry/entries.ts';
 import { nameOfPerson, personPath } from '../../registry/pages/find-visited.ts';
 import { changeLink, enterLink, nameOf, textOf, writeStored } from '../../registry/pages/stored-values.ts';
 import { ROW_LISTS } from '../../registry/stored/stored-data.ts';
@@ -45,7 +46,7 @@ ${fields([
     visit.desk.config.accessLedger &&
     html` · <a href="${personPath(visit)}/readers">${visit.say('Who has seen this record')}</a>`
   }</p>
-<div class="beside">${all.map((one) => membership(visit, one, true))}</div>
+<div class="beside">${all.map((one) => membership(visit, one))}</div>
 ${deliveries(visit, all, end)}
 ${loans(visit, all, end)}
 ${savings(visit, all, end)}
@@ -53,23 +54,14 @@ ${changes(visit, history, actors)}
 ${correctionForms(visit, person)}`;
 }
 
-export const memberships = (visit: Visit, all: readonly StoredMembership[]): Html =>
-  html`<div class="beside">${all.map((one) => membership(visit, one, false))}</div>`;
-
-function membership(visit: Visit, { member }: StoredMembership, isChangeable: boolean): Html {
+function membership(visit: Visit, { member }: StoredMembership): Html {
   const code = textOf(member, 'cooperative');
   return html`<section class="card"><h3><a href="/cooperative/${code}">${code}</a></h3>${fields(
     memberValues(visit, member),
-  )}${
-    isChangeable &&
-    html`<p>${changeLink(visit, personPath(visit), 'members', textOf(member, 'id'))}${OWNED.map(
-      (kind) => html` ${enterLink(visit, personPath(visit), kind, textOf(member, 'id'))}`,
-    )}</p>`
-  }</section>`;
+  )}<p>${changeLink(visit, personPath(visit), 'members', textOf(member, 'id'))}${ENTRY_KINDS.map(
+    (kind) => html` ${enterLink(visit, personPath(visit), kind, textOf(member, 'id'))}`,
+  )}</p></section>`;
 }
-
-/** Kinds of entries that users can add to a membership on this page. */
-const OWNED = ['production', 'savings', 'loans'] as const;
 
 // `/person/…/held`: all stored data of a person, printable for the data subject
 
@@ -140,7 +132,7 @@ ${lists.map(
 const SHOWN = 30;
 
 interface Actors {
-  /** Names an import by user and file, a correction by user and reason, and a key by its name. */
+  /** Names an import by user and file, a correction by user and reason, a key by its name. */
   nameOf(actor: Actor | null): Message;
   /** Returns a link to undo the entire operation; false if it cannot be undone. */
   undoOf(actor: Actor | null): HtmlValue;
@@ -151,7 +143,7 @@ function actorsOf(visit: Visit, history: readonly StoredChange[]): Actors {
   const undoable = new Map<string, Html>();
   const actors = new Map(history.flatMap(({ actor, user }) => (actor === null ? [] : [[actor, user]])));
   const { storage } = visit.desk;
-  const log = visit.use(() => openJournal(storage));
+  const log = visit.use(openJournal);
   const isByKey = [...actors.keys()].some((actor) => actor.startsWith('key:'));
   const keyNames = isByKey ? readKeyNames(storage, visit.now) : new Map<number, string>();
   for (const [actor, user] of actors) {
@@ -177,7 +169,6 @@ function actorsOf(visit: Visit, history: readonly StoredChange[]): Actors {
   };
 }
 
-/** @param label accessible name of the table */
 function historyTable(visit: Visit, label: string, history: readonly StoredChange[], actors: Actors): Html {
   const { say, write, translate } = visit;
   const headings = [say('When'), say('Row'), say('Field'), say('Before'), say('After'), say('Who')];
@@ -195,7 +186,6 @@ function historyTable(visit: Visit, label: string, history: readonly StoredChang
   );
 }
 
-/** Renders the changes, newest first, and the number and origin of the rows. */
 function changes(visit: Visit, history: readonly StoredChange[], actors: Actors): Html {
   const { say, write } = visit;
   const origins = history.filter(({ field }) => field === CREATED);

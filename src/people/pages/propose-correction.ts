@@ -25,15 +25,13 @@ import { compared } from './member-values.ts';
 export interface Proposal {
   readonly heading: Text;
   readonly path: string;
-  /** Name of an action of the screen at `path`. */
   readonly action: string;
-  /** Form values of the action, submitted again with the confirmation. */
+  /** Submitted again with the confirmation. */
   readonly values: { readonly [name: string]: string };
-  /** Labelled values that the user should check again before confirming. */
+  /** Values that the user should check again before confirming. */
   readonly seen?: readonly (readonly [label: string, value: string])[];
-  /** Path of the page on which the correction was started. */
   readonly back: string;
-  /** Path of the page to show after the correction; by default `back`. */
+  /** Path to show after the correction; by default `back`. */
   readonly afterwards?: string;
   /** People whom the correction makes one person. The user has to confirm this with a box. */
   readonly compared?: ComparedPeople | undefined;
@@ -43,12 +41,12 @@ export interface Proposal {
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
 
-/** Placeholder for the reason of a dry run, which is never stored. */
+/** Reason of a dry run, which is never stored. */
 const NO_REASON = 'Dry run at the desk';
 
-/** Shows a dry run with a form for confirmation. After a valid confirmation, runs the correction instead. */
+/** Shows a dry run until the form has a valid confirmation, and then runs the correction. */
 export function proposeCorrection(visit: Visit, form: Form, proposal: Proposal): Page | Continuation {
-  const store = visit.use((storage) => openCorrections(storage));
+  const store = visit.use(openCorrections);
   const agreed = form.get('expected');
   const reason = parseReason(form.get('reason'));
   const isUnexplained = reason instanceof FieldError;
@@ -123,7 +121,7 @@ const tick = (name: string, label: string): Html =>
 ${label}</label>`;
 
 function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople): Html {
-  const store = visit.use((storage) => openStoredData(storage));
+  const store = visit.use(openStoredData);
   const sides = memberIds.flat().flatMap((id) => store.findMembership(id) ?? []);
   return html`<section class="card"><p>${
     contradictions.length === 0
@@ -134,7 +132,6 @@ function sideBySide(visit: Visit, { memberIds, contradictions }: ComparedPeople)
   }</p>${compared(visit, sides)}</section>`;
 }
 
-/** Adds national IDs and members to those that a page shows. */
 export function withSubject({ fields, subject }: Shows, added: Subject): Shows {
   const union = <T>(one: readonly T[] = [], other: readonly T[] = []): T[] => [
     ...new Set([...one, ...other]),
@@ -156,7 +153,7 @@ const lines = (visit: Visit, texts: readonly Text[]): Html =>
 
 /** @returns undefined if the two members have no conflicts */
 export function comparedMembers(visit: Visit, ids: readonly number[]): ComparedPeople | undefined {
-  const store = visit.use((storage) => openStoredData(storage));
+  const store = visit.use(openStoredData);
   const [one, other] = ids.map((id) => store.findMembership(id)?.member);
   if (one === undefined || other === undefined) return undefined;
   const contradictions = contradictionsOf(describedIn(one), describedIn(other));

@@ -19,10 +19,9 @@ import { namedRegistry } from '../../runtime/config.ts';
 import { type Html, html } from '../../values/html.ts';
 import { type Message, say } from '../../values/message.ts';
 
-/** Maximum number of accesses to show, latest first; `ledger person` lists all. */
+/** `ledger person` lists all accesses. */
 const SHOWN = 100;
 
-/** Returns a function that reads the page of the person in the address. */
 export const readPerson =
   (body: (visit: Visit, person: StoredPerson) => Html): Screen['read'] =>
   (visit) => {
@@ -42,9 +41,8 @@ ${readersOf(visit, person)}`,
   ),
 };
 
-/** Renders the latest accesses to the data of a person, with their purposes. */
 export function readersOf(visit: Visit, person: StoredPerson): Html {
-  const traces = visit.use((storage) => openPersonTraces(storage)).findTraces(person.identityCard);
+  const traces = visit.use(openPersonTraces).findTraces(person.identityCard);
   const ledger = openLedgerReader(visit.desk.storage.pathForOpening());
   const { accesses, isKeyLost, unreadable } = findPersonAccesses(ledger, traces);
   const shown = accesses.slice(-SHOWN).reverse();

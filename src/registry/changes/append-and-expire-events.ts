@@ -2,6 +2,7 @@
 
 import type { Connection } from '../../sqlite/connection.ts';
 import { ACTOR_KINDS, type Actor } from '../../sqlite/entity-store.ts';
+import { DAY_SECONDS } from '../../values/date-time.ts';
 import { listFields, type RecordedField } from '../../values/declared-fields.ts';
 import { COOPERATIVE_FIELDS } from '../cooperatives.ts';
 import { LOAN_FIELDS } from '../loans.ts';
@@ -21,17 +22,13 @@ export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity)
   EVENT_ACTIONS.map((action): EventType => `${entity}.${action}`),
 );
 
-/** Days for which the registry keeps an event (docs/api.md#events). */
 export const EVENT_RETENTION_DAYS = 400;
 
-/** Fields of a member's event that report changes of deliveries and savings, with their bits. */
+/** Bits of the fields of a member's event that report changes of deliveries and savings. */
 const SUMMARIES = { production_summary: 12, savings_summary: 13 };
 export type EventSummary = keyof typeof SUMMARIES;
 
-/**
- * Returns the names of the fields that have a bit. The index of a name is the bit.
- * @throws Error if two fields have the same bit, or if a bit below the highest bit has no field
- */
+/** @throws Error if two fields have the same bit, or if a bit below the highest bit has no field */
 function namesByBit(
   fields: { readonly [property: string]: RecordedField },
   summaries: { readonly [name: string]: number } = {},
@@ -48,10 +45,7 @@ function namesByBit(
   return names;
 }
 
-/**
- * Fields that events may report, by their names in request bodies and import files. The index of a name is
- * the bit of the field in stored events.
- */
+/** Names in request bodies and import files. The index of a name is the bit of the field in stored events. */
 export const EVENT_FIELDS: { readonly [entity in EventEntity]: readonly string[] } = {
   cooperative: namesByBit(COOPERATIVE_FIELDS),
   member: namesByBit(MEMBER_FIELDS, SUMMARIES),
@@ -67,13 +61,13 @@ export const typeOfCode = (code: number): EventType => EVENT_TYPES[code] as Even
 export const entityOfType = (code: number): EventEntity =>
   EVENT_ENTITIES[Math.floor(code / EVENT_ACTIONS.length)] as EventEntity;
 
-/** Returns the bit mask of a field, or 0 for a field that events do not report. */
+/** Returns 0 for a field that events do not report. */
 export function fieldBit(entity: EventEntity, field: string): number {
   const place = EVENT_FIELDS[entity].indexOf(field);
   return place < 0 ? 0 : 2 ** place;
 }
 
-/** Returns the sum of the fields' bit masks. Each field may appear only once. */
+/** @param fields different fields */
 export const fieldBits = (entity: EventEntity, fields: readonly string[]): number =>
   fields.reduce((bits, field) => bits + fieldBit(entity, field), 0);
 
@@ -90,24 +84,17 @@ export function actorOfCode(code: number): Actor {
   return `${kind}:${Math.floor(code / ACTOR_KINDS.length)}`;
 }
 
-// The transaction of a change also appends its event. The sequence number of an event is its SQLite rowid.
-// SQLite assigns the highest rowid plus one, so the newest event is never removed. Otherwise, its number
-// would be reused.
-
-const RETENTION_SECONDS = EVENT_RETENTION_DAYS * 24 * 60 * 60;
-
 /** Returns the latest epoch second whose events have expired. */
-const expiryOf = (nowSeconds: number): number => nowSeconds - RETENTION_SECONDS;
+const expiryOf = (nowSeconds: number): number => nowSeconds - EVENT_RETENTION_DAYS * DAY_SECONDS;
 
-/** Maximum number of expired events that a single write removes. Above 1, so that a long table shrinks. */
+/** Expired events that a single write removes. More than 1, so that a long table shrinks. */
 const MOST_REMOVED_BY_WRITE = 4;
-/** Maximum number of expired events that an import or an undo removes. Either may append many events. */
+/** Expired events that an import or an undo removes. */
 const MOST_REMOVED_BY_SET = 100_000;
 
 /**
- * Deletes expired events from the start of the sequence, up to the first event that has not expired. The
- * newest event always stays. `@most` is the maximum number of deleted events; `@expiry` comes from
- * `expiryOf`.
+ * Deletes at most `@most` expired events, up to the first event that has not expired. The newest event always
+ * stays, because SQLite would give its sequence number to the next event.
  */
 const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
     SELECT coalesce(min(sequence) FILTER (WHERE at > @expiry), max(sequence))
@@ -115,7 +102,7 @@ const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
 
 export interface ChangedRow {
   readonly id: number;
-  /** Id of the row's cooperative; for a cooperative, its own id. */
+  /** For a cooperative, its own id. */
   readonly cooperativeId: number;
 }
 
@@ -124,7 +111,7 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
     [type: number, rowId: number, cooperativeId: number, fields: number, at: number, actor: number]
   >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
   const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
-  /** Epoch second in which no expired event was found. This second needs no further search. */
+  /** Epoch second in which no expired event was found, and which needs no further search. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** @param fields changed fields; empty unless the action is `updated` */
   return (
@@ -145,8 +132,8 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
 /**
  * Appends one event for each selected row, in the order of the SELECT, and records the range of their
  * sequence numbers for the operation.
- * @param rows SELECT of `type, row_id, cooperative_id, fields`. The type comes from `typeCode`. For an
- *   updated row, `fields` is a sum of `fieldBit` values; for any other row, `fields` is 0.
+ * @param rows SELECT of `type, row_id, cooperative_id, fields`, with a `typeCode` and, for an updated row,
+ *   the sum of `fieldBit` values; `fields` is 0 for other rows
  * @returns the number of events
  */
 export function appendEvents(db: Connection, rows: string, nowSeconds: number, actor: Actor): number {
@@ -168,8 +155,8 @@ export function appendEvents(db: Connection, rows: string, nowSeconds: number, a
 }
 
 /**
- * Gives a copy of a registry a new epoch, so that followers start again. The copy lacks the latest changes of
- * the original, and reuses their sequence numbers. Does nothing to a file that has no table `feed`.
+ * Makes followers of a copy start again, because the copy lacks the latest changes of the original and reuses
+ * their numbers. Does nothing to a file that has no table `feed`.
  */
 export function renewEpoch(db: Connection): void {
   if (!db.has("sqlite_schema WHERE name = 'feed'")) return;

@@ -16,7 +16,7 @@ export function labelSql(entity: ChangedEntity, id: string): string {
 const shownValue = (side: 'old' | 'new'): string =>
   `iif(c.field = 'account_id', ${labelSql('accounts', `c.${side}`)}, c.${side}) AS ${side}`;
 
-/** SQL expressions that display a recorded change `c`, with account numbers instead of account ids. */
+/** SQL of a recorded change `c`, with account numbers instead of account ids. */
 export const SHOWN_CHANGE = {
   // Import files call the opening balance `paid_amount`.
   field: `CASE WHEN c.field = 'account_id' THEN 'account_number'

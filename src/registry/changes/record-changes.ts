@@ -1,7 +1,4 @@
-/**
- * Records changes of single rows in the transaction of the change. The history gets each changed value,
- * including personal data and former values. The event sequence gets one event.
- */
+/** Records a change of a row in the transaction of the change: each value in the history, and one event. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import type { Actor } from '../../sqlite/entity-store.ts';
@@ -11,19 +8,19 @@ import { announcedEntity, type OwnedEntity, type RecordedEntity } from './tables
 
 /**
  * SQL of the id for a new row. Null lets SQLite assign the next id. If the row with the highest id was
- * removed, the SQL returns the id after the removed id, because ids are never reused.
+ * removed, the id after it follows, because ids are never reused.
  */
 export const newIdSql = (table: string): string =>
   `(SELECT last_id + 1 FROM removed_ids
     WHERE table_name = '${table}' AND last_id >= (SELECT coalesce(max(id), 0) FROM ${table}))`;
 
-/** Field name in the history entry that records the creation of a row. */
+/** Field name of the history entry for the creation of a row. */
 export const CREATED = 'created';
 
 export interface HistoryEntry {
   /** Field of the API, column of an import file, or `CREATED`. */
   readonly field: string;
-  /** Stored value: amounts in minor units, weights in grams, instants in epoch seconds. */
+  /** Amounts in minor units, weights in grams, instants in epoch seconds. */
   readonly old: StagedValue;
   readonly new: StagedValue;
   /** Epoch seconds. */
@@ -34,10 +31,7 @@ export interface HistoryEntry {
   readonly user: string | null;
 }
 
-/**
- * SQL of the user who ran or undid the operation behind a change; null if a key made the change.
- * @param actor SQL of the actor
- */
+/** SQL of the system user who ran or undid the operation behind a change; null if a key made the change. */
 export const userOf = (actor: string): string =>
   `(SELECT iif(${actor} GLOB 'undo:*', o.undone_by, o.system_user) FROM main.operations o
     WHERE ${actor} NOT GLOB 'key:*' AND o.id = CAST(substr(${actor}, instr(${actor}, ':') + 1) AS INTEGER))`;
@@ -49,9 +43,8 @@ const openInsert = (db: Connection) =>
 
 interface ChangedValues {
   readonly fields: readonly string[];
-  /** Values before the change, in the order of `fields`. */
+  /** In the order of `fields`, like `new`. */
   readonly old: readonly StagedValue[];
-  /** Values after the change, in the order of `fields`. */
   readonly new: readonly StagedValue[];
 }
 
@@ -59,12 +52,11 @@ export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
   const insert = openInsert(db);
   const append = openEventAppender(db, announcedEntity(entity));
   return {
-    /** Records the creation of a row in the history, and appends an event. */
     created(row: ChangedRow, nowSeconds: number, actor: Actor): void {
       insert.run(entity, row.id, CREATED, null, null, nowSeconds, actor);
       append('created', row, [], nowSeconds, actor);
     },
-    /** Records each field whose values differ. If any differ, appends one event. */
+    /** Ignores fields whose values are equal. */
     changed(row: ChangedRow, change: ChangedValues, nowSeconds: number, actor: Actor): void {
       const changed: string[] = [];
       for (const [i, field] of change.fields.entries()) {
@@ -83,10 +75,7 @@ export function openEntryRecorder(db: Connection, summary: EventSummary) {
   const insert = openInsert(db);
   const append = openEventAppender(db, 'member');
   return {
-    /**
-     * Records the creation of an entry and of any new savings account, and appends one event of the member.
-     * @param rows ids of the new rows by entity
-     */
+    /** @param rows ids of the new entry, and of a new savings account */
     created(
       rows: { readonly [entity in OwnedEntity]?: number },
       member: ChangedRow,
@@ -100,7 +89,7 @@ export function openEntryRecorder(db: Connection, summary: EventSummary) {
   };
 }
 
-/** SELECT of the actors whose changes no longer count: operations that were undone, and their undos. */
+/** SELECT of operations that were undone, and of their undos. */
 export const REVERSED_ACTORS = ['import', 'correction', 'undo']
   .map((kind) => `SELECT '${kind}:' || id FROM main.operations WHERE undone_at IS NOT NULL`)
   .join('\n  UNION ALL ');

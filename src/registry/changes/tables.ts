@@ -1,6 +1,6 @@
 /**
- * Descriptions of the tables of cooperatives, members and entries: owners, references and unique columns.
- * History, events, counts, undo, moves, merges, erasures and reports about persons use these descriptions.
+ * Tables of cooperatives, members and entries: owners, references and unique columns, on which history,
+ * events, counts, undo, corrections and reports about persons are based.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -15,28 +15,19 @@ export const CHANGED_ENTITIES = [
 ] as const;
 export type ChangedEntity = (typeof CHANGED_ENTITIES)[number];
 
-// A lookup computes a column of the read model again in these cases:
-//
-// - The column has the stale flag. Triggers set the flag in the transaction that changes the entries
-//   (../../sqlite/registry-1.sql).
-// - The column was computed with a different version of the rules (`RULES_VERSION` of stores/read-model.ts).
-// - The column contains production, and a delivery has since entered or left the window
-//   (recent-deliveries.ts).
-
-/** SQL of the value of a stale column. Never change this value, because existing files contain it. */
+/**
+ * SQL of the value of a stale column of the read model, which triggers set in the transaction that changes
+ * the entries (../../sqlite/registry-1.sql). Never change this value, because existing files contain it.
+ */
 export const STALE_SQL = "''";
 
-/** Columns of `members` with the read model. */
 export const READ_MODEL_COLUMNS = ['production', 'loans', 'savings'] as const;
 export type ReadModelColumn = (typeof READ_MODEL_COLUMNS)[number];
 
-/** SQL condition for members with a stale column. Must match the partial index `members_unsummarized`. */
+/** Must match the partial index `members_unsummarized`. */
 export const IS_STALE = READ_MODEL_COLUMNS.map((column) => `${column} = ${STALE_SQL}`).join(' OR ');
 
-/**
- * Statement that marks a column as stale.
- * @param members SQL condition for the members whose entries changed
- */
+/** @param members SQL condition for the members whose entries changed */
 export const markStaleSql = (column: ReadModelColumn, members: string): string =>
   `UPDATE main.members SET ${column} = ${STALE_SQL} WHERE ${column} IS NOT ${STALE_SQL} AND ${members}`;
 
@@ -45,18 +36,18 @@ type Announced = { readonly entity: EventEntity } | { readonly memberField: Even
 
 interface Description {
   readonly table: string;
-  /** Column with the label of a row. The label is unique within a cooperative, and never a national ID. */
+  /** Column whose values are unique within a cooperative, and never national IDs. */
   readonly label: string;
   readonly announced: Announced;
-  /** Owner of the row besides its cooperative: a member, or a row of a member, such as a loan. */
+  /** Owner besides the cooperative: a member, or a row of a member, such as a loan. */
   readonly owner?: { readonly column: string; readonly entity: ChangedEntity };
 }
 
 export interface Table extends Description {
   readonly entity: ChangedEntity;
-  /** True if the table has the columns `created_at` and `updated_at`. Only rows with events have them. */
+  /** Only rows with events have `created_at` and `updated_at`. */
   readonly hasTimestamps: boolean;
-  /** Sets of columns that are unique in the table, without the id. */
+  /** Sets of unique columns, without the id. */
   readonly unique: readonly (readonly string[])[];
 }
 
@@ -103,7 +94,7 @@ function describeTable(entity: ChangedEntity): Table {
   return { entity, ...description, hasTimestamps, unique };
 }
 
-/** Tables, ordered so that each table refers only to earlier tables. */
+/** Ordered so that each table refers only to earlier tables. */
 export const TABLES: readonly Table[] = CHANGED_ENTITIES.map(describeTable);
 
 export const tableOf = (entity: ChangedEntity): Table =>
@@ -128,7 +119,7 @@ export const referencesOf = (table: Table): { readonly column: string; readonly 
   ...(table.owner === undefined ? [] : [table.owner]),
 ];
 
-/** SQL of the cooperative's id in the row with the alias `row`. */
+/** @param row alias */
 export const cooperativeSql = (entity: ChangedEntity, row: string): string =>
   entity === 'cooperatives' ? `${row}.id` : `${row}.cooperative_id`;
 
@@ -139,17 +130,13 @@ export function memberSql(entity: OwnedEntity, row: string): string {
 }
 
 /**
- * SQL of the id of the member who owns a row.
  * @param owner entity of the row's owner
  * @param id SQL of the id of the row's owner
  */
 export const memberOfOwnerSql = (owner: ChangedEntity, id: string): string =>
   owner === 'members' ? id : `(SELECT member_id FROM main.${tableOf(owner).table} WHERE id = ${id})`;
 
-/**
- * SELECT of the ids of rows owned by members.
- * @param members SQL of member ids, as accepted by `IN`
- */
+/** @param members SQL of member ids, as accepted by `IN` */
 export function ownedIdsSql(entity: OwnedEntity, members: string): string {
   const { table, owner } = tableOf(entity) as Required<Table>;
   const owners = owner.entity === 'members' ? members : ownedIdsSql(owner.entity as OwnedEntity, members);
@@ -164,14 +151,13 @@ export function joinOwnedSql(entity: OwnedEntity): string {
     CROSS JOIN main.${table} e ON e.${owner.column} = o.id`;
 }
 
-/** Field names in request bodies and import files, by column. */
 const FIELD_NAMES: ReadonlyMap<string, string> = new Map(
   FILE_FIELDS.flatMap(listFields).map(({ column, name }) => [column, name]),
 );
 
+/** Returns the name in request bodies and import files. */
 export const fieldOfColumn = (column: string): string => FIELD_NAMES.get(column) ?? column;
 
-/** Columns that the history omits: the id, the time of the last change, and computed columns. */
 const NOT_RECORDED: readonly string[] = ['id', 'updated_at', ...READ_MODEL_COLUMNS];
 
 /** Lists the columns that the history records, including columns that a later schema added to the file. */

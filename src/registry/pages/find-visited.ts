@@ -14,7 +14,7 @@ export const personPath = ({ places }: Visit): string => `/person/${places.perso
 export function findVisited(visit: Visit): StoredPerson | undefined {
   const identityCard = visit.session.persons.find(Number(visit.places.person));
   if (identityCard === undefined) return undefined;
-  return visit.use((storage) => openStoredData(storage)).findPerson(identityCard);
+  return visit.use(openStoredData).findPerson(identityCard);
 }
 
 /** Access record of a page that shows all data of a person. */
@@ -36,14 +36,11 @@ export const nameOfPerson = ({ memberships: all }: StoredPerson): string => {
   return newest?.name ?? '';
 };
 
-// Cooperative in the address of a page
-
-/** Returns the code in upper case, because the desk accepts codes in any letter case, like the API. */
+/** The desk accepts codes in any letter case, like the API. */
 export const codeOf = ({ places }: Visit): string => (places.code ?? '').toUpperCase();
 
 export const cooperativePath = (visit: Visit): string => `/cooperative/${codeOf(visit)}`;
 
-/** @returns undefined if no cooperative has the code */
 export async function findCooperative(
   visit: Visit,
   { cooperatives }: Pick<OwnedRows, 'cooperatives'>,

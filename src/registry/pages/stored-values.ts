@@ -12,9 +12,7 @@ import { ADDED_LABELS, FILE_COLUMNS, FILE_FIELDS, type ImportKind, kindOf } from
 import { MEMBER_FIELDS } from '../members.ts';
 import type { FoundMember, StoredRow } from '../stored/stored-data-types.ts';
 
-// Display names of stored words and fields
-
-/** Columns of files and declared fields. If several have the same name, the label of the last one counts. */
+/** If several have the same name, the label of the last one counts. */
 const LABELLED = [
   ...Object.values(FILE_COLUMNS).flat(),
   ...[...FILE_FIELDS, ACCOUNT_FIELDS, MEMBER_FIELDS].flatMap(listFields),
@@ -65,15 +63,13 @@ const NAMES: { readonly [stored: string]: Message } = {
   updated_at: say('Last changed on'),
 };
 
-/** Returns the display name of a stored word or field. Unknown words are shown as stored, in English. */
+/** Unknown words are shown as stored, in English. */
 export const nameOf = (stored: string): Message =>
   Object.hasOwn(NAMES, stored) ? (NAMES[stored] as Message) : asMessage(stored.replaceAll('_', ' '));
 
-// Rows entered and changed by hand, and the addresses of their forms
-
 /**
- * Kinds of rows that a clerk can enter for a cooperative. After a row is saved, the next form begins with the
- * values of its `carriedOver` fields, because a sheet of paper usually lists several rows.
+ * Rows that a clerk can enter for a cooperative. After a row is saved, the next form begins with its values
+ * of the `carriedOver` fields, because a sheet of paper usually lists several rows.
  */
 export const ENTERED: {
   readonly [kind in Exclude<ImportKind, 'cooperatives'>]: {
@@ -110,7 +106,7 @@ export const changeLink = (
 export const changePath = (person: string, kind: EnteredKind, id: string, list?: string): string =>
   `${person}/change/${kind}/${id}${list === undefined ? '' : `?list=${encodeURIComponent(list)}`}`;
 
-/** Returns the address of the cooperative's list to return to, or undefined for any other address. */
+/** Returns the list to return to, or undefined for any address other than a cooperative's list. */
 export function listIn(query: URLSearchParams): string | undefined {
   const list = query.get('list') ?? '';
   return /^\/cooperative\/[\w-]+\/[a-z-]+(?:\?[\w=&-]*)?$/.test(list) ? list : undefined;
@@ -122,7 +118,7 @@ export const enterPath = (person: string, kind: EnteredKind, owner: string): str
 
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Formats a stored value in the language of the visit. @returns undefined for a missing value */
+/** @returns undefined for a missing value */
 export function writeStored(
   { write, translate }: Visit,
   field: string,
@@ -144,13 +140,11 @@ function writeDecimal(write: Writing, kind: DecimalKind, value: number): string 
   return kind === WEIGHT ? write.weight(value) : write.money(value);
 }
 
-/** Returns a value as text, or an empty string if the value is missing. */
 export const textOf = (row: StoredRow, field: string): string => String(row[field] ?? '');
 
-/** Returns a value as a number, or zero if the value is missing. */
 export const numberOf = (row: StoredRow, field: string): number => Number(row[field] ?? 0);
 
-/** Returns the reference of an entry, or an empty string for a derived reference. */
+/** Returns an empty string for a derived reference. */
 export const referenceOf = (row: StoredRow): string =>
   textOf(row, 'reference').startsWith(DERIVED_REFERENCE) ? '' : textOf(row, 'reference');
 

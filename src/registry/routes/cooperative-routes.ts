@@ -33,7 +33,7 @@ export const COOPERATIVE_FILTER = idFilter(
   'Expected the id of a cooperative; a code goes into /cooperatives?code=',
 );
 
-/** Filter by district. Any text is valid, because an unknown district matches nothing. */
+/** Any text is valid, because an unknown district matches nothing. */
 export const DISTRICT_FILTER = {
   description: 'Only those of this district, in any letter case.',
   schema: string(),

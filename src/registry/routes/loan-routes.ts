@@ -16,7 +16,6 @@ import type { Clock } from '../../runtime/scheduler.ts';
 import { parseDateTime, type TimeZone } from '../../values/date-time.ts';
 import { completeValues, onlyGiven } from '../../values/declared-fields.ts';
 import type { FieldErrorList } from '../../values/errors.ts';
-
 import { parseIdentityCard } from '../../values/identity-card.ts';
 import { string } from '../../values/schema.ts';
 import { MAX_LENGTH, parseText } from '../../values/text.ts';
@@ -32,8 +31,6 @@ import {
 import type { NarrowableStore } from '../registry-store.ts';
 import { IDENTITY_CARD_SCHEMA, SHOWN_LOAN } from '../shown-rows.ts';
 import { COOPERATIVE_FILTER, statusFilter } from './cooperative-routes.ts';
-
-// Filters shared by the lists of loans and payments
 
 /** @param rows noun for the descriptions, such as `the loans` */
 export const lendingFilters = (rows: string, zone: TimeZone) => ({
@@ -56,7 +53,6 @@ export const lendingFilters = (rows: string, zone: TimeZone) => ({
   ),
 });
 
-/** Adds a fault if the end is before the start, and neither date has a fault. */
 function addEndFault(
   faults: FieldErrorList,
   { loanStartDate = null, loanEndDate = null }: Partial<LoanInput>,
@@ -67,16 +63,12 @@ function addEndFault(
   if (message !== undefined) faults.add('loan_end_date', message);
 }
 
-/** Returns the values of a new loan from a checked body, and adds a fault if the end is before the start. */
 function readNewLoan(body: Partial<LoanInput>, { faults, nowSeconds }: Decision): [values: LoanValues] {
   addEndFault(faults, body);
   return [decideNewLoan(body as LoanInput & { memberId: number }, nowSeconds)];
 }
 
-/**
- * Returns the values of a changed loan from a checked body, and adds all faults of the change. Stored values
- * replace invalid or missing fields.
- */
+/** Adds all faults of the change. Stored values replace invalid or missing fields. */
 function readLoanValues(
   body: Partial<LoanInput>,
   stored: LoanRecord,

@@ -46,7 +46,6 @@ import { COOPERATIVE, serializeCooperativeSummary } from './cooperative-routes.t
 const NAME_GROUPS = [MEMBER_FIELDS.fullName.group];
 const NAMES = [MEMBER_FIELDS.fullName.example];
 
-/** Property that only responses to lookups of replaced numbers have. */
 const CURRENT_IDENTITY_CARD = {
   current_identity_card: string({
     pattern: IDENTITY_CARD.source,
@@ -124,18 +123,18 @@ export const serializeConsolidated = CONSOLIDATED_MEMBER.serialize;
 const seesFinancials = (caller: ApiKey | undefined): boolean =>
   caller?.scopes.includes('members:financials') === true;
 
-/** Returns the time of the financials in epoch seconds, or null if the caller may not see financials. */
+/** Returns epoch seconds; null if the caller may not see financials. */
 const financialsAt = (caller: ApiKey | undefined, clock: Clock): number | null =>
   seesFinancials(caller) ? nowSeconds(clock) : null;
 
 const { groups: ALL_GROUPS } = CONSOLIDATED_MEMBER;
 const PLAIN_GROUPS = ALL_GROUPS.filter((group) => group !== 'financials');
 
-/** Result of a lookup: a person or a membership. */
+/** A person or a membership. */
 interface Match {
   readonly json: string;
   readonly memberships: readonly Membership[];
-  /** Current number of the person, if the requested number was replaced. */
+  /** Set if the requested number was replaced. */
   readonly current?: string | undefined;
 }
 
@@ -159,7 +158,6 @@ function respondWith(
     : { ...response, headers: { 'Content-Location': `${API_PREFIX}${path}${current}` } };
 }
 
-/** Adds the current number to the JSON of a person or membership that a replaced number found. */
 const withCurrent = (json: string, memberships: readonly Membership[]): Match => {
   const current = memberships[0]?.identityCard;
   return { json: `${json.slice(0, -1)},"current_identity_card":"${current}"}`, memberships, current };
@@ -175,8 +173,8 @@ export const lookUp = (
   consolidate(store.listActiveMemberships(identityCard, financialsAt(caller, clock)));
 
 /**
- * Finds a person by national ID. A replaced number finds the person with the current number, but the record
- * shows the requested number (docs/api.md#a-replaced-national-id).
+ * A replaced number finds the person with the current number, but the record shows the requested number
+ * (docs/api.md#a-replaced-national-id).
  * @returns undefined if the person has no active membership
  */
 function findPerson(
@@ -253,10 +251,7 @@ const ID_OR_NATIONAL_ID: Parameter = {
   takesAnyByte: true,
 };
 
-/**
- * Route that finds a person by national ID or a member by id. Both have the same path.
- * @param resource the resource of the other member routes, so that all show a member alike
- */
+/** @param resource the resource of the other member routes, so that all show a member alike */
 export const lookUpRoute = (
   resource: Pick<Resource<Member, unknown>, 'schema' | 'groups' | 'represent'>,
   { storeOf, clock, zone }: ResourceDependencies<MemberStore>,
@@ -299,7 +294,7 @@ export const lookUpRoute = (
 
 // Many lookups in one request (docs/api.md#many-lookups-at-once)
 
-/** Maximum number of lookups in one request. A full request blocks the event loop for a few milliseconds. */
+/** A full request blocks the event loop for a few milliseconds. */
 export const MOST_LOOKUPS = 100;
 const EXPECTED_NATIONAL_ID = 'Expected a national ID of exactly 16 digits.';
 
@@ -326,7 +321,7 @@ const LOOKUPS_BODY = {
   },
 } as const satisfies BodyDeclaration;
 
-/** Returns the number of items in an unchecked body, or 1 if the number is not from 1 to `MOST_LOOKUPS`. */
+/** Returns 1 for an unchecked body that does not have 1 to `MOST_LOOKUPS` items. */
 function countLookups(body: unknown): number {
   const list = (body as { identity_cards?: unknown } | null)?.identity_cards;
   return Array.isArray(list) && list.length <= MOST_LOOKUPS ? Math.max(1, list.length) : 1;

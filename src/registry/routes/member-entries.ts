@@ -35,14 +35,13 @@ import { SHOWN_DELIVERY, SHOWN_SAVINGS_TRANSACTION } from '../shown-rows.ts';
 import type { EntryStore, EntryWrites } from '../stores/entry-store.ts';
 import { MEMBER_ID, readMemberId } from './member-routes.ts';
 
-/** Declaration of the two routes for one kind of entry: list and create. */
 interface EntryRoutes<New, Entry> {
   /** Last segment of the path. */
   readonly name: string;
   /** Used, like `plural`, in the names of schemas and operations. */
   readonly title: string;
   readonly plural: string;
-  /** Summary of the route that creates an entry. */
+  /** Summary of the POST route. */
   readonly adding: string;
   readonly fields: Fields;
   readonly properties: ShownProperties<Entry>;
@@ -135,7 +134,6 @@ function entryRoutes<New, Entry>(
   ];
 }
 
-/** @throws RegistryError `invalid` if the period ends before it begins */
 function refuseBackwards({ from, to }: Period): void {
   if (from !== undefined && to !== undefined && to < from)
     refuseFields({ to: ['Ensure this is not before from.'] });

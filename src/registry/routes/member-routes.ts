@@ -60,7 +60,6 @@ import {
 } from './cooperative-routes.ts';
 import { lookUpManyRoute, lookUpRoute } from './lookup.ts';
 
-/** Path parameter of routes that accept only a member id. */
 export const MEMBER_ID: Parameter = {
   description: 'The id of a member: 1 to 12 digits.',
   schema: string({ pattern: ID.source }),
@@ -88,12 +87,9 @@ const declared = declareResource(MEMBER_FIELDS, {
 
 export const MEMBER: typeof declared = { ...declared, id: MEMBER_ID, readId: readMemberId };
 
-/** Adds the cooperative and the registration date to the JSON object from storage. */
 export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative, registrationDate }, zone) =>
   `${json.slice(0, -1)},"cooperative":${serializeCooperativeSummary(cooperative)},` +
   `"registration_date":"${formatDateTime(registrationDate, zone)}"}`;
-
-// Lists of all members, and of the members of one cooperative
 
 const FILTERS = {
   id: ID_FILTER,
@@ -164,7 +160,6 @@ function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | un
   return onlyGiven({ ids, identityCard, cooperativeId, status, memberCode, mobile, search });
 }
 
-/** Returns the names in a body. If they form no full name, adds a fault under `full_name`. */
 function readNames(
   { fullName, firstName, lastName }: Partial<MemberInput>,
   faults: FieldErrorList,
@@ -178,8 +173,8 @@ function readNames(
 }
 
 /**
- * Returns the values from a checked body, and adds the faults that depend on several fields or on the stored
- * member. Invalid fields are missing from the body. So, if the body has faults, the values are incomplete.
+ * Adds the faults that depend on several fields or on the stored member.
+ * @param body checked, without its invalid fields; if there are faults, the values may be incomplete
  * @param stored undefined for a new member
  */
 function readMemberValues(

@@ -33,16 +33,10 @@ import { SHOWN_PAYMENT } from '../shown-rows.ts';
 import { COOPERATIVE_FILTER, statusFilter } from './cooperative-routes.ts';
 import { lendingFilters } from './loan-routes.ts';
 
-/**
- * Values in place of missing or invalid fields, whose faults are already listed. The rules can then check
- * the remaining fields.
- */
+/** Values in place of missing and invalid fields, so that the rules can check the other fields. */
 const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS };
 
-/**
- * Returns the values of a new payment from a checked body, and a function that checks the values against the
- * loan in the transaction of the write. Adds the faults that the present loan causes.
- */
+/** @returns the values, and a function that checks them against the loan in the transaction of the write */
 function readNewPayment(
   loans: OwnedRows['loans'],
   body: Partial<PaymentInput>,
@@ -59,18 +53,13 @@ function readNewPayment(
   return [values, decide];
 }
 
-/** Returns the loan of a payment, on which the rules for changes of the payment depend. */
 function findLoanOf(loans: OwnedRows['loans'], { loanId }: PaymentRecord): [loan: LoanRecord] {
   const loan = loans.find(loanId);
   if (loan === undefined) throw notFound();
   return [loan];
 }
 
-/**
- * Returns the values of a changed payment from a checked body, and adds all faults of the change. Stored
- * values replace invalid or missing fields.
- * @param zone time zone of the times in messages
- */
+/** Adds all faults of the change. Stored values replace invalid or missing fields. */
 function readPaymentValues(
   body: Partial<PaymentInput>,
   stored: PaymentRecord,
@@ -83,9 +72,7 @@ function readPaymentValues(
   faults.addFoundBy(() => {
     values = decidePayment(stored, loan, completed, zone);
   });
-  if (stored.status !== 'void') {
-    faults.addFoundBy(() => paidAfter(loan, stored, completed));
-  }
+  if (stored.status !== 'void') faults.addFoundBy(() => paidAfter(loan, stored, completed));
   return values;
 }
 

@@ -42,20 +42,16 @@ export function mergeErasures(...all: readonly Erasures[]): Erasures {
   return { secrets: [...new Set(all.flatMap(({ secrets }) => secrets))], erasedAt };
 }
 
-/** Lists the hashes whose erasure in `newest` is later than in `earlier`, or is missing in `earlier`. */
+/** Returns the hashes whose erasure in `newest` is later than in `earlier`, or is missing in `earlier`. */
 export const erasedSince = (newest: Erasures, earlier: Erasures): string[] =>
   [...newest.erasedAt].filter(([hash, at]) => at > (earlier.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
 
-/** INSERT statements of an erasure. In a registry, a new erasure has nothing to clear, hence `cleared_at`. */
+/** In a registry, a new erasure has nothing to clear, hence `cleared_at`. */
 const INSERT = {
   registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
   file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',
 };
 
-/**
- * Adds missing erasures in one transaction.
- * @param to kind of the database
- */
 export function addErasures(db: Connection, { secrets, erasedAt }: Erasures, to: keyof typeof INSERT): void {
   const { raw } = db;
   db.transaction.immediate(() => {
@@ -74,16 +70,14 @@ export function addErasures(db: Connection, { secrets, erasedAt }: Erasures, to:
  * @returns undefined if the file does not exist
  * @throws StorageError if the file cannot be read or is another kind of file
  */
-export function readErasuresFile(file: string): Erasures | undefined {
-  if (!hasTables(file)) return undefined;
-  return withErasuresFile(file, readErasures);
-}
+export const readErasuresFile = (file: string): Erasures | undefined =>
+  hasTables(file) ? withErasuresFile(file, readErasures) : undefined;
 
 const withErasuresFile = <T>(file: string, use: (db: Connection) => T): T =>
   withDatabase(file, { create: true, schema: ERASURES_SCHEMA, waitMs: WAIT_MS.command }, use);
 
 /**
- * Adds erasures to a file of erasures. Creates the file if there is at least one erasure.
+ * Creates the file if there is at least one erasure.
  * @returns true if erasures were added
  * @throws StorageError
  */
@@ -107,14 +101,13 @@ export const keepErasures = (registry: Connection, databaseFile: string): boolea
 // Rows of erased persons stay without personal data, so that the totals of their cooperatives stay correct.
 // No list, count or lookup includes these rows (docs/decisions/0022-erasure.md).
 
-/** Field name in the history entry that marks a row as erased. */
+/** Field name of the history entry that marks a row as erased. */
 export const ERASED_FIELD = 'erased';
 
 export const isErased = ({ status }: { readonly status: string }): boolean => status === ERASED_STATUS;
 
 // National IDs of erased persons are stored only as hashes with a key of the registry.
 
-/** Returns the HMAC-SHA-256 (RFC 2104) of a national ID. */
 export const hashIdentity = (secret: Buffer | KeyObject, identityCard: string): Buffer =>
   createHmac('sha256', secret).update(identityCard).digest();
 
@@ -137,7 +130,7 @@ export function openIdentityHash(db: Connection): (identityCard: string) => Buff
 /** True if any person was erased. If not, an import need not hash national IDs. */
 export const hasErasedPersons = (db: Connection): boolean => db.has('main.erased_persons');
 
-/** Returns the epoch second of the last erasure of the person with this national ID, or undefined. */
+/** Returns the epoch second of the last erasure of the person. */
 export function findErasure(db: Connection, identityCard: string): number | undefined {
   const secrets = db.values<Buffer>('SELECT secret FROM main.erasure_secrets');
   const last = db.value<number | null>(

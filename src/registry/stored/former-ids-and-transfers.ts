@@ -1,8 +1,7 @@
 /**
- * Redirects of former identifiers. A redirect leads from a replaced national ID to the current national ID,
- * or from a merged member to the member that has its entries now. A redirect in force leads directly to the
- * current target. A later correction may end a redirect. The row then stays, so that an undo of the
- * correction can put the redirect back in force. Lookups read views of the redirects in force.
+ * Redirects from replaced national IDs to current ones, and from merged members to the members that have
+ * their entries now. A redirect in force leads directly to the current target. If a later correction ends a
+ * redirect, the row stays, so that an undo of the correction can put the redirect back in force.
  */
 import type { Connection } from '../../sqlite/connection.ts';
 import type { TimeZone } from '../../values/date-time.ts';
@@ -40,32 +39,26 @@ type Key = string | number;
 export const redirectSql = ({ inForce, from, to }: Redirects, key = '?'): string =>
   `SELECT ${to} AS "to" FROM ${inForce} WHERE ${from} = ${key}`;
 
-/**
- * SQL of the current national ID.
- * @param value SQL of a national ID, current or former
- */
-export const currentNumberSql = (value: string): string =>
-  `coalesce((${redirectSql(REPLACED_NUMBERS, value)}), ${value})`;
+const currentSql = (redirects: Redirects, key: string): string =>
+  `coalesce((${redirectSql(redirects, key)}), ${key})`;
+/** @param value SQL of a national ID, current or former */
+export const currentNumberSql = (value: string): string => currentSql(REPLACED_NUMBERS, value);
+/** @param id SQL of the id of a member, which may have been merged into another one */
+export const currentMemberSql = (id: string): string => currentSql(MERGED_MEMBERS, id);
 
 /** @returns undefined for a key without a redirect in force */
 export const redirectOf = <To extends Key>(db: Connection, redirects: Redirects, from: To): To | undefined =>
   db.value<To | undefined>(redirectSql(redirects), [from]);
 
-/** SQL condition that a national ID was ever replaced, even if a later correction released it. */
+/** Also true for a national ID that a later correction released. */
 export const wasReplacedSql = (value: string): string =>
   `EXISTS (SELECT 1 FROM main.${REPLACED_NUMBERS.table} WHERE old = ${value})`;
 
-/**
- * Deletes the redirects to and from the numbers of an erased person.
- * @param numbers SQL list of national IDs
- */
+/** @param numbers SQL list of national IDs */
 export const forgetNumbers = (db: Connection, numbers: string): void =>
   db.exec(`DELETE FROM main.${REPLACED_NUMBERS.table} WHERE old IN (${numbers}) OR new IN (${numbers})`);
 
-/**
- * Ends the redirect of a former key.
- * @returns true if a redirect was in force
- */
+/** @returns true if a redirect was in force */
 export const endRedirect = (
   db: Connection,
   { table, from }: Redirects,
@@ -95,7 +88,6 @@ export function addRedirect(
     run(`INSERT INTO main.${table} (${from}, ${to}, correction_id) VALUES (@key, @target, @correctionId)`);
 }
 
-/** Reverts the changes that a correction made to redirects. */
 export function undoRedirects(db: Connection, correctionId: number): void {
   for (const { table } of [REPLACED_NUMBERS, MERGED_MEMBERS]) {
     db.run(`DELETE FROM main.${table} WHERE correction_id = ?`, [correctionId]);
@@ -103,10 +95,7 @@ export function undoRedirects(db: Connection, correctionId: number): void {
   }
 }
 
-/**
- * SELECT of the members into which members with a former code were merged.
- * @param code SQL of the former code
- */
+/** @param code SQL of the code of a member before it was merged */
 export const mergedByCodeSql = (code: string): string =>
   `SELECT ${MERGED_MEMBERS.to} FROM main.${MERGED_MEMBERS.inForce} f WHERE ${code} =
     (SELECT old FROM main.changes WHERE entity = 'members' AND row_id = f.${MERGED_MEMBERS.from}
@@ -129,8 +118,6 @@ const option = (name: keyof TransferOptions): string => `json_extract(o.options,
 /** SQL list of the statuses of ended memberships. */
 export const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');
 
-/** SQL of the id of a member, or of the member into which it was merged. */
-const remaining = (id: string): string => `coalesce((${redirectSql(MERGED_MEMBERS, id)}), ${id})`;
 /** SQL of the id of the membership that a transfer began. */
 const BEGUN = `(SELECT w.first_row FROM main.created_rows w
   WHERE w.operation_id = o.id AND w.entity = 'members')`;
@@ -142,9 +129,9 @@ const BEGUN = `(SELECT w.first_row FROM main.created_rows w
  */
 export const TRANSFERS = `SELECT m.id AS member_id, ${option('to')} AS code, ${option('on')} AS day
    FROM main.operations o
-   CROSS JOIN main.members m ON m.id = ${remaining(option('member'))}
+   CROSS JOIN main.members m ON m.id = ${currentMemberSql(option('member'))}
    WHERE o.kind = '${TRANSFER_KIND}' AND o.undone_at IS NULL AND m.status IN (${ENDED})
-     AND m.id IS NOT ${remaining(BEGUN)}
+     AND m.id IS NOT ${currentMemberSql(BEGUN)}
      AND NOT EXISTS (SELECT 1 FROM main.changes h WHERE h.entity = 'members' AND h.row_id = m.id
        AND h.field = 'status' AND h.id > o.last_change AND h.new NOT IN (${ENDED})
        AND h.actor NOT IN (${REVERSED_ACTORS}))`;
@@ -163,7 +150,6 @@ const BEGINNINGS = {
 
 type BeginningKind = keyof typeof BEGINNINGS;
 
-/** True for kinds of entries that a membership cannot receive after its transfer. */
 export const isBeginning = (kind: ImportKind): kind is BeginningKind => kind in BEGINNINGS;
 
 /** Returns the date column of a row `r`, and SQL that is true if the row is dated after the transfer `t`. */
@@ -174,11 +160,9 @@ export function beginningAfterTransfer(kind: BeginningKind, zone: TimeZone | und
 }
 
 /**
- * Returns the check of one new entry: its date column, its message, and a SELECT that returns a row if the
- * entry is dated after the transfer of its member. The SELECT reads transfers only for an ended membership.
- * @param memberId SQL of the member's id
- * @param at SQL of the date of the entry
- * @param entryKind SQL of the kind of a savings transaction
+ * Returns a SELECT that finds a row if an entry is dated after the transfer of its member. It reads transfers
+ * only for an ended membership. The parameters are SQL.
+ * @param entryKind kind of a savings transaction
  */
 export function transferCheck(
   kind: BeginningKind,
@@ -193,7 +177,6 @@ export function transferCheck(
       CROSS JOIN main.members m ON m.id = ${memberId} AND m.status IN (${ENDED})
       CROSS JOIN (${TRANSFERS}) t ON t.member_id = m.id
       WHERE ${isAfter} LIMIT 1`,
-    /** Reason why the SELECT reads few rows. */
     bound: 'changes of cooperative, where a membership has ended',
   };
 }

@@ -24,7 +24,6 @@ export interface Person {
 export const listOf = (values: readonly (string | number)[]): string =>
   values.map((value) => (typeof value === 'number' ? value : `'${value}'`)).join(', ');
 
-/** Lists the former national IDs that lead to a current one. */
 export const formerNumbers = (db: Connection, identityCard: string): string[] =>
   db.values<string>(
     `SELECT old FROM main.${REPLACED_NUMBERS.table} WHERE new = ? AND ended_by IS NULL
@@ -96,7 +95,6 @@ const OWNER = (member: string): string => `
   CAST(${member} AS TEXT) AS member_id,
   (SELECT member_code FROM main.members WHERE id = ${member}) AS member_code`;
 
-/** SELECT columns with their names in files as aliases. */
 const selectFields = (fields: Fields): string =>
   listFields(fields)
     .filter(({ kind }) => kind !== 'reference')
@@ -117,14 +115,12 @@ const selected = (kind: EntryKind, selection: EntrySelection): string =>
   `main.${tableOf(kind).table} e WHERE
     ${'memberId' in selection ? `e.id IN (${ownedIdsSql(kind, '@memberId')})` : BY_REFERENCE}`;
 
-/** Reads entries in id order. */
-export function readEntries(db: Connection, kind: EntryKind, selection: EntrySelection): StoredRow[] {
-  return db.rows<StoredRow>(
+export const readEntries = (db: Connection, kind: EntryKind, selection: EntrySelection): StoredRow[] =>
+  db.rows<StoredRow>(
     `SELECT CAST(e.id AS TEXT) AS id, ${OWNER(memberSql(kind, 'e'))}, ${FIELDS[kind]}
      FROM ${selected(kind, selection)} ORDER BY e.id`,
     selection,
   );
-}
 
 export const readEntryIds = (db: Connection, kind: EntryKind, selection: EntrySelection): number[] =>
   db.values<number>(`SELECT e.id FROM ${selected(kind, selection)} ORDER BY e.id`, selection);

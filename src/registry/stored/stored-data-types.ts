@@ -1,4 +1,4 @@
-/** Types of stored data as commands and the desk read them: each row with every value. */
+/** Types of stored data for commands and the desk: each row with every value. */
 
 import type { StagedValue } from '../../values/declared-fields.ts';
 import type { HistoryEntry } from '../changes/record-changes.ts';
@@ -12,7 +12,7 @@ export interface StoredRow {
   readonly [field: string]: StagedValue;
 }
 
-/** Membership and all its rows, each list in id order. */
+/** Each list is in id order. */
 export interface StoredMembership {
   readonly member: StoredRow;
   readonly deliveries: readonly StoredRow[];
@@ -22,13 +22,13 @@ export interface StoredMembership {
   readonly savingsTransactions: readonly StoredRow[];
 }
 
-/** Recorded change of a person's row, or of a row that was merged into the person's row. */
+/** Change of a person's row, or of a row that was merged into it. */
 export interface StoredChange extends HistoryEntry {
   readonly entity: ChangedEntity;
   readonly row: string;
 }
 
-/** Identifiers for a search. A member matches if any identifier matches, within `cooperativeCode` if set. */
+/** A member matches if any identifier matches, within `cooperativeCode` if set. */
 export interface MemberName {
   readonly id?: number;
   readonly memberCode?: string;
@@ -36,8 +36,8 @@ export interface MemberName {
   readonly identityCard?: string;
   /**
    * Set for search input, which may be outdated or in the wrong letter case. If nothing matches, the search
-   * tries codes and references in upper case. If still nothing matches, the former code of a merged member
-   * finds the member into which it was merged. Corrections need exact identifiers, so they leave this unset.
+   * tries codes and references in upper case, then the codes of merged members. Corrections need exact
+   * identifiers, so they leave this unset.
    */
   readonly isTyped?: true;
   /** Reference of a delivery, savings transaction, loan or payment of the member. */
@@ -52,7 +52,6 @@ export interface FoundMember {
   readonly fullName: string;
 }
 
-/** Result of a search by name. */
 export interface NamedMember extends FoundMember {
   readonly status: string;
 }
@@ -60,11 +59,10 @@ export interface NamedMember extends FoundMember {
 /** All data of a person, in all cooperatives and statuses. */
 export interface StoredPerson {
   readonly identityCard: string;
-  /** Former national IDs that lead to the person. */
   readonly formerIdentityCards: readonly string[];
   readonly memberships: readonly StoredMembership[];
   /** First the creation of each row, then all changes from oldest to newest. */
   readonly history: readonly StoredChange[];
-  /** Number of responses, saved for repeated requests, that contain data of the person. */
+  /** Responses, saved for repeated requests, that contain data of the person. */
   readonly keptResponses: number;
 }

@@ -18,12 +18,7 @@ import {
 } from '../changes/tables.ts';
 import type { CooperativeSummary } from '../cooperatives.ts';
 import type { EntryKind, EntrySelection } from '../entries.ts';
-import {
-  currentNumberSql,
-  MERGED_MEMBERS,
-  mergedByCodeSql,
-  redirectSql,
-} from './former-ids-and-transfers.ts';
+import { currentMemberSql, currentNumberSql, mergedByCodeSql } from './former-ids-and-transfers.ts';
 import { formerNumbers, identifyPerson, keptResponsesSql, readEntries } from './identify.ts';
 import type {
   FoundMember,
@@ -34,15 +29,14 @@ import type {
   StoredRow,
 } from './stored-data-types.ts';
 
-/** SELECT columns of a `FoundMember`, from the members `m` and the cooperatives `c`. */
+/** Columns of a `FoundMember`, from the members `m` and the cooperatives `c`. */
 export const FOUND_MEMBER =
   'm.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName';
 
-/** SELECT of the national ID of a member, or of the member into which it was merged. */
 const CURRENT_NUMBER = `SELECT identity_card AS number FROM main.members
-  WHERE id = coalesce((${redirectSql(MERGED_MEMBERS, '@id')}), @id) AND status <> '${ERASED_STATUS}'`;
+  WHERE id = ${currentMemberSql('@id')} AND status <> '${ERASED_STATUS}'`;
 
-/** The lists of rows of a membership: name in JSON, heading, and rows. */
+/** The names are those of the JSON output. */
 export const ROW_LISTS: readonly (readonly [
   name: string,
   heading: Message,
@@ -55,12 +49,9 @@ export const ROW_LISTS: readonly (readonly [
   ['savings_transactions', say('Savings transactions'), ({ savingsTransactions }) => savingsTransactions],
 ];
 
-// All data of a person: every column of every row, and its changes
-
 type PersonalEntity = 'members' | OwnedEntity;
 const PERSONAL: readonly PersonalEntity[] = ['members', ...OWNED_ENTITIES];
 
-/** SELECT of the ids of members, or of the rows that members own. */
 const personalIds = (entity: PersonalEntity, members: readonly number[]): string =>
   entity === 'members'
     ? `SELECT id FROM main.members WHERE id IN (${members.join(', ')})`
@@ -79,7 +70,7 @@ function findPerson(db: Connection, requested: string): StoredPerson | undefined
   };
 }
 
-/** Reads a member's rows of one entity, with all columns except computed ones. */
+/** Reads all columns except computed ones. */
 function readRows(db: Connection, entity: PersonalEntity, member: number): StoredRow[] {
   const table = tableOf(entity);
   const columns = recordedColumns(db, table).filter(({ column }) => column !== 'cooperative_id');
@@ -131,7 +122,7 @@ const FOUND = `SELECT id FROM main.members WHERE id = @id
   UNION SELECT id FROM main.members WHERE member_code = @memberCode
   UNION SELECT id FROM main.members WHERE identity_card = ${currentNumberSql('@identityCard')}`;
 const FOUND_BY_FORMER_CODE = `SELECT DISTINCT into_id AS id FROM (${mergedByCodeSql('@memberCode')})`;
-/** SELECT of the owners of entries with a reference: one index search for each cooperative and table. */
+/** One index search for each cooperative and table. */
 const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as const)
   .map(
     (entity) => `UNION SELECT ${memberSql(entity, 'e')} FROM main.cooperatives o
@@ -142,22 +133,18 @@ const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as co
 function findMembers(db: Connection, { isTyped, ...name }: MemberName): FoundMember[] {
   const { memberCode, reference } = name;
   const ids = `${FOUND} ${reference === undefined ? '' : FOUND_BY_REFERENCE}`;
-  const members = readMembers(db, ids, name);
-  if (isTyped !== true || members.length > 0) return members;
   const upper = {
     ...name,
     ...(memberCode !== undefined && { memberCode: memberCode.toUpperCase() }),
     ...(reference !== undefined && { reference: reference.toUpperCase() }),
   };
-  // Former codes of merged members, which old papers and files may still show, are tried last.
-  const attempts = [
-    [ids, upper],
-    [FOUND_BY_FORMER_CODE, name],
-    [FOUND_BY_FORMER_CODE, upper],
-  ] as const;
+  const attempts: [by: string, spelling: MemberName][] = [[ids, name]];
+  // Old papers and files may still show the codes of merged members.
+  if (isTyped === true)
+    attempts.push([ids, upper], [FOUND_BY_FORMER_CODE, name], [FOUND_BY_FORMER_CODE, upper]);
   for (const [by, spelling] of attempts) {
-    const others = readMembers(db, by, spelling);
-    if (others.length > 0) return others;
+    const members = readMembers(db, by, spelling);
+    if (members.length > 0) return members;
   }
   return [];
 }
@@ -179,20 +166,17 @@ const NUMBERS_IN_USE = `SELECT value FROM json_each(?)
   WHERE EXISTS (SELECT 1 FROM main.members WHERE identity_card = value) ORDER BY 1`;
 
 const storedDataOn = (db: Connection) => ({
-  /** Lists all cooperatives in order of code. */
   listCooperatives: (): readonly CooperativeSummary[] =>
     db.rows<CooperativeSummary>('SELECT id, code, name FROM cooperatives ORDER BY code'),
-  /** Lists the distinct districts and provinces of cooperatives, sorted. */
   listPlaces() {
     const valuesOf = (name: 'district' | 'province') =>
       db.values<string>(`SELECT DISTINCT ${name} FROM cooperatives WHERE ${name} IS NOT NULL ORDER BY 1`);
     return { district: valuesOf('district'), province: valuesOf('province') };
   },
-  /** Lists the distinct products in the deliveries of a cooperative, sorted. */
   listProducts: (cooperativeId: number): readonly string[] => db.values<string>(PRODUCTS, [cooperativeId]),
   /** @param identityCard current national ID, or a former one that leads to the current one */
   findPerson: (identityCard: string) => db.transaction.deferred(() => findPerson(db, identityCard)),
-  /** Returns current national IDs by member id. Members without a current number are missing. */
+  /** Returns current national IDs by member id, also for merged members. Erased members are missing. */
   findNumbers(memberIds: Iterable<number>): ReadonlyMap<number, string> {
     const findNumber = db.prepareOnce<{ number: string }>(CURRENT_NUMBER);
     const numbers = Iterator.from(memberIds).flatMap((id) =>
@@ -200,14 +184,13 @@ const storedDataOn = (db: Connection) => ({
     );
     return new Map(numbers);
   },
-  /** Lists members in id order, without erased members. */
+  /** In id order, without erased members. */
   findMembers: (name: MemberName): readonly FoundMember[] => findMembers(db, name),
   /** Filters national IDs: returns only those that a member has now. */
   listHeldNumbers: (identityCards: readonly string[]): readonly string[] =>
     db.values<string>(NUMBERS_IN_USE, [JSON.stringify(identityCards)]),
   /** @returns undefined if the member does not exist or is erased */
   findMembership: (memberId: number) => db.transaction.deferred(() => findMembership(db, memberId)),
-  /** Lists entries in id order. */
   listEntries: (kind: EntryKind, selection: EntrySelection): readonly StoredRow[] =>
     readEntries(db, kind, selection),
 });

@@ -40,21 +40,17 @@ import { openColumnRefresh, type ReadModelFormat } from './read-model.ts';
 import { columnsOf, openInsert, type StoreDependencies } from './row-store.ts';
 import { selected } from './rows.ts';
 
-// Derived references of entries without a reference (docs/import-reference.md#entries-without-a-reference). A
-// derived reference is a hash of the `HASHED` columns as the file has them. Equal rows get a number after the
-// hash. A row gets the same reference in each import, even if its member has changed since. For a row of a
-// rejects file, the hash includes the hashes of the files in which the row was refused.
+// References derived from the other values (docs/import-reference.md#entries-without-a-reference): a hash of
+// the `HASHED` columns as the file has them. Equal rows get a number after the hash. A row gets the same
+// reference in each import, even if its member has changed since. For a row of a rejects file, the hash
+// includes the hashes of the files in which the row was refused.
 
-/** Characters of the hash in a reference: enough that the entries of a country do not collide by chance. */
+/** Enough that the entries of a country do not collide by chance. */
 const HASH_CHARACTERS = 20;
 
-/** True for kinds of files whose rows need no reference. */
 export const hasDerivedReferences = (kind: ImportKind): kind is DerivedKind => kind in HASHED;
 
-/**
- * @param columns names of the values in a row, in order
- * @returns a function that returns the reference of the first of several equal rows
- */
+/** @returns a function that derives the reference of the first of several equal rows */
 export function openDerivation(
   kind: DerivedKind,
   columns: readonly string[],
@@ -66,18 +62,11 @@ export function openDerivation(
   };
 }
 
-/**
- * SQL of the reference of one of several equal entries.
- * @param first SQL of the reference of the first entry
- * @param place SQL of the position among equal entries, from 1
- */
+/** @param place SQL of the position among equal entries, from 1 */
 const referenceSql = (first: string, place: string): string =>
   `iif(${place} = 1, ${first}, ${first} || '-' || ${place})`;
 
-/**
- * SELECT of the next free reference among equal entries. Parameters: `@cooperativeId`, and `@first`, the
- * reference of the first entry.
- */
+/** SELECT of the next free reference among entries that equal the entry with the reference `@first`. */
 const nextReferenceSql = (table: string): string =>
   `WITH RECURSIVE places (place, reference) AS (
      SELECT 1, @first
@@ -124,7 +113,7 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
         faults.add('reference', 'This field must be unique.');
     },
 
-    /** Returns the reference that an import would derive from these values and the code of the member. */
+    /** Derives the same reference as an import of these values. */
     derive({ cooperativeId, cooperativeCode, memberCode }: Member, values: object): string {
       const stored = columnsOf(declared, values);
       const cells = new Map<string, StagedValue | undefined>([
@@ -138,7 +127,6 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
   };
 }
 
-/** @returns a function that adds a fault if an entry is dated after the transfer of the member */
 function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
   const parameters = { memberId: '@memberId', at: '@at', entryKind: '@kind' };
   const { sql, bound, field, message } = transferCheck(kind, zone, parameters);
@@ -149,10 +137,10 @@ function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
   };
 }
 
-/** Rules for one kind of entry. Call the methods inside a write or a read of the snapshot. */
+/** Call the methods inside a write or a read of the snapshot. */
 interface EntryRules<New, Entry> {
   addConflicts(member: Member, values: Partial<New>, faults: FieldErrorList): void;
-  /** Adds an entry that has no conflicts, and updates history, events and read model. */
+  /** Does not check for conflicts. */
   add(member: Member, values: New, nowSeconds: number, actor: Actor): Entry;
 }
 
@@ -217,10 +205,7 @@ function openSavings(
 
 export type EntryWrites<New, Entry> = ReturnType<typeof openWrites<New, Entry>>;
 
-/**
- * Opens the writes of one kind of entry. Each method throws RegistryError `not_found` for an unknown member,
- * and `gone` for a merged or erased member.
- */
+/** Each method throws RegistryError `not_found` for an unknown member, `gone` for a merged or erased one. */
 function openWrites<New, Entry>(
   { snapshot, responses }: StoreDependencies,
   members: MemberReader,
@@ -234,12 +219,10 @@ function openWrites<New, Entry>(
     return { member, faults };
   };
   return {
-    /** Returns conflicts with stored rows. */
     conflicts: (memberId: number, values: Partial<New>): FieldMessages =>
       snapshot.read(() => check(memberId, values).faults.fields),
     /**
-     * Adds an entry, its creation in the history, and one event of its member. Opens a savings account if no
-     * account has the number.
+     * Opens a savings account if no account has the number.
      * @param keep response to save in the same transaction
      * @throws RegistryError `invalid` for a conflict, `repeated` if a response is already saved under the
      *   same key, `unavailable`
@@ -268,7 +251,7 @@ interface MemberPeriod {
 const ONE_MEMBER = 'the entries of one member';
 const PAGE = 'LIMIT @limit OFFSET @offset';
 
-/** `@products` is a JSON array. Null selects all deliveries, including deliveries without a product. */
+/** `@products` is a JSON array. Null also selects deliveries without a product. */
 const DELIVERIES = `production_entries d WHERE d.member_id = @memberId
   AND d.delivered_at BETWEEN @from AND @to
   AND (@products IS NULL OR d.product IN (SELECT value FROM json_each(@products)))`;
@@ -288,10 +271,7 @@ const TRANSACTION_PAGE = `SELECT t.id, a.account_number AS accountNumber,
   CROSS JOIN savings_transactions t ON t.id = page.id
   CROSS JOIN savings_accounts a ON a.id = t.account_id ${TRANSACTION_ORDER}`;
 
-/**
- * @param rows FROM and WHERE of all rows
- * @param page SELECT of one page of these rows
- */
+/** @param rows FROM and WHERE of the count */
 function preparePages<Entry>(db: Connection, rows: string, page: string) {
   const select = db.prepare<[object], Entry>(page, ONE_MEMBER);
   const countAll = db.prepare<[object], { count: number }>(
@@ -307,11 +287,7 @@ function preparePages<Entry>(db: Connection, rows: string, page: string) {
 type MemberReader = Pick<MemberStore, 'find'>;
 export type EntryStore = ReturnType<ReturnType<typeof openEntries>>;
 
-/**
- * Opens the entries of members. Lists have the newest entry first. Among entries of the same instant, the
- * higher id comes first.
- * @param membersOf returns a reader of visible members, which throws for merged and erased members
- */
+/** @param membersOf returns a reader of visible members, which throws for merged and erased members */
 export function openEntries(
   db: Connection,
   dependencies: StoreDependencies,
@@ -331,13 +307,12 @@ export function openEntries(
   const deliveries = preparePages<ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
   const transactions = preparePages<SavingsTransaction>(db, TRANSACTIONS, TRANSACTION_PAGE);
 
-  /** Returns a JSON array of the product's stored spellings, because SQL ignores the case of ASCII only. */
+  /** Returns the stored spellings as JSON, because SQL ignores the case of ASCII letters only. */
   function productsLike(period: MemberPeriod, product: string): string {
     const stored = selectProducts.all(period).map((row) => row.product);
     return JSON.stringify(stored.filter((each) => isSameIgnoringCase(each, product)));
   }
 
-  /** @returns an empty page if the member does not exist or is not visible */
   const read = <Entry>(
     memberId: number,
     visible: Visible,
@@ -361,7 +336,6 @@ export function openEntries(
     },
     savingsTransactions: {
       ...openWrites(dependencies, membersOf(visible), savingsRules),
-      /** Lists the transactions in all savings accounts of the member. */
       list: (memberId: number, period: Period, request: PageRequest) =>
         read(memberId, visible, period, (bounds) => transactions(bounds, request)),
     },

@@ -35,9 +35,6 @@ import { openColumnRefresh, type ReadModelFormat } from './read-model.ts';
 import { ifVisible, openRowStore, type StoreDependencies } from './row-store.ts';
 import { LOAN_OWNER, LOAN_ROW, PAYMENT_OWNER, PAYMENT_ROW } from './rows.ts';
 
-// Lists of loans and payments. A filter by ids, person, member, loan, reference or time of change uses its
-// own index; other lists use the count index.
-
 const LOANS: ListRows = { table: 'loans', alias: 'l', select: LOAN_ROW, joins: LOAN_OWNER, asTuples: false };
 const PAYMENTS: ListRows = {
   table: 'payments',
@@ -52,27 +49,21 @@ const LOANS_OF_PERSON = `members m INDEXED BY members_person
 const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
 const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
 
-/**
- * Cooperatives to search. The indexes on reference and on time of change begin with the cooperative, so each
- * cooperative costs one search.
- */
+/** The indexes on reference and on time of change begin with the cooperative: one search for each. */
 const COOPERATIVES = 'json_each(coalesce(@cooperatives, (SELECT json_group_array(id) FROM cooperatives))) g';
 /** Maximum length of a list of changes, because counting and sorting cost more as a registry grows. */
 const MOST_UPDATED = 10_000;
 
 /** FROM clauses of the members `m`, the loans `l` and, in a list of payments, the payments `p`. */
 interface Selective {
-  /** Rows with the ids `@ids`. */
   readonly ofIds: string;
-  /** Rows of the person with the national ID `@identityCard`. */
   readonly ofPerson: string;
-  /** Rows with the owner `@owner`. */
   readonly ofOwner: string;
 }
 
 /**
  * @param owner noun for the owner of a row, and SQL of the owner's id
- * @returns a function that returns a page of rows, or throws RegistryError `invalid` if too many rows have
+ * @returns a function that returns a page of rows, and throws RegistryError `invalid` if too many rows have
  *   changed since the moment in the filter
  */
 function openLists<Row>(
@@ -156,7 +147,7 @@ const openPaymentLists = (db: Connection) => {
 const openLoanReader = (db: Connection) =>
   db.prepare<[id: number], LoanRecord>(`${LOAN_ROW} FROM loans l ${LOAN_OWNER} WHERE l.id = ?`);
 
-/** Conflict of a new loan that begins after the transfer of its member to another cooperative. */
+/** A new loan may not begin after the transfer of its member to another cooperative. */
 function beginningElsewhere({ zone }: ReadModelFormat) {
   const check = transferCheck('loans', zone, { memberId: '@member_id', at: '@loan_start_date' });
   return { ...check, sql: `SELECT 1 WHERE @exceptId IS NULL AND EXISTS (${check.sql})` };
@@ -191,7 +182,6 @@ export function openLoans(db: Connection, dependencies: StoreDependencies) {
 
 // Payments. Each write also updates the paid amount of the loan in the same transaction.
 
-/** @returns a function that sets the paid amount of a loan, and updates history, events and read model */
 function openPaidAmount(db: Connection, format: ReadModelFormat) {
   const store = db.prepare<[paid: number, at: number, id: number]>(
     'UPDATE loans SET paid_amount_minor = ?, updated_at = ? WHERE id = ?',

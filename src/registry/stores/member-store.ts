@@ -39,20 +39,20 @@ import {
 import { openReadModel, type StoredColumns } from './read-model.ts';
 import { ifVisible, openRowStore, type StoreDependencies } from './row-store.ts';
 import {
+  type CooperativeSummaries,
   LISTED_ROW,
   type ListedRow,
   LOOKUP_ROW,
   type LookupRow,
   MEMBER_ROW,
   PERSON,
-  toListedMember,
 } from './rows.ts';
 
 const isOrAny = (column: string, parameter: string): string =>
   `(@${parameter} IS NULL OR m.${column} = @${parameter})`;
 const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
 
-/** SQL condition on the members `m` that applies all parameters. A null parameter matches every member. */
+/** A null parameter matches every member `m`. */
 const ALL_FILTERS = [
   isOrAny('member_code', 'memberCode'),
   isOrAny('mobile', 'mobile'),
@@ -61,8 +61,8 @@ const ALL_FILTERS = [
 ].join(' AND ');
 
 /**
- * FROM and WHERE of each selective filter. The statements force an index, because SQLite's planner has no
- * statistics here. The planner may choose the index on status, and scan most of the table.
+ * FROM and WHERE of each selective filter. They force an index, because the planner has no statistics here,
+ * and may choose the index on status and scan most of the table.
  */
 const BY = {
   ids: {
@@ -91,7 +91,7 @@ const BY = {
 
 type Way = keyof typeof BY;
 
-/** Returns the filter whose index finds the fewest rows, or undefined if no filter is selective. */
+/** Finds the filter whose index finds the fewest rows; undefined if no filter is selective. */
 function wayOf(filter: MemberFilter, cooperatives: CooperativeIds): Way | undefined {
   const { ids, identityCard, memberCode, mobile } = filter;
   if (ids !== undefined) return 'ids';
@@ -101,8 +101,7 @@ function wayOf(filter: MemberFilter, cooperatives: CooperativeIds): Way | undefi
 }
 
 /**
- * @param condition further SQL condition on the members `m`, which may use `@match`: a query of the full-text
- *   index of names
+ * @param condition on the members `m`; may use `@match`, a query of the full-text index of names
  * @returns a function that returns a page of members, or undefined if no filter is selective
  */
 export function openFewMembers<Row>(db: Connection, listed: ListRows, condition = 'true') {
@@ -110,12 +109,8 @@ export function openFewMembers<Row>(db: Connection, listed: ListRows, condition 
     const ids = `SELECT m.id AS id FROM ${rows} AND ${ALL_FILTERS} AND ${condition}`;
     return openFewRows<Row, object>(db, listed, ids, bound);
   };
-  const few = {
-    ids: open(BY.ids),
-    person: open(BY.person),
-    codeInCooperative: open(BY.codeInCooperative),
-    code: open(BY.code),
-    mobile: open(BY.mobile),
+  const few = Object.fromEntries(Object.entries(BY).map(([way, rows]) => [way, open(rows)])) as {
+    readonly [way in Way]: ReturnType<typeof open>;
   };
 
   return (
@@ -150,18 +145,24 @@ export const LISTED_MEMBERS: ListRows = {
   asTuples: true,
 };
 
-function openMemberLists(db: Connection) {
+function openMemberLists(db: Connection, cooperativeSummaries: CooperativeSummaries) {
   const listFew = openFewMembers<ListedRow>(db, LISTED_MEMBERS);
   const listCounted = openCountedList<ListedRow>(db, LISTED_MEMBERS, MEMBER_COUNTS, MEMBER_STATUSES);
 
-  return (filter: MemberFilter, request: PageRequest, visible: Visible): Page<ListedRow> => {
+  return (filter: MemberFilter, request: PageRequest, visible: Visible): Page<ListedMember> => {
     const cooperatives = visibleCooperatives(visible, filter.cooperativeId);
     const few = listFew(filter, cooperatives, request);
-    return few ?? listCounted({ cooperatives, value: filter.status }, request);
+    const { count, rows } = few ?? listCounted({ cooperatives, value: filter.status }, request);
+    const members = rows.map(([id, json, cooperativeId, registrationDate]) => ({
+      id,
+      json,
+      cooperative: cooperativeSummaries.get(cooperativeId),
+      registrationDate,
+    }));
+    return { count, rows: members };
   };
 }
 
-/** Row of a lookup, to which `openLookups` adds the missing properties of a membership. */
 type Draft = { -readonly [property in keyof Membership]?: Membership[property] } & LookupRow;
 
 /** @returns a function that returns the active memberships of a person, in no particular order */
@@ -198,19 +199,19 @@ export function openMembers(
   dependencies: StoreDependencies,
   searchMembers: (search: MemberSearch) => Promise<Page<ListedMember>>,
 ) {
-  const { snapshot, cooperativeSummaries } = dependencies;
+  const { snapshot } = dependencies;
   const selectOne = db.prepare<[number], Member>(`SELECT ${MEMBER_ROW} FROM members m WHERE m.id = ?`);
   const selectCurrentNumber = db.prepare<[string], { to: string }>(redirectSql(REPLACED_NUMBERS));
   const selectFormerNumber = db.prepare<[string], { old: string }>(
     'SELECT old FROM former_identity_cards WHERE new = ? LIMIT 1',
   );
   const selectMergedInto = db.prepare<[number], { to: number }>(redirectSql(MERGED_MEMBERS));
-  const listStored = openMemberLists(db);
+  const list = openMemberLists(db, dependencies.cooperativeSummaries);
   const readActive = openLookups(db, dependencies);
 
   const selectVisible = (id: number, visible: Visible) => ifVisible(selectOne.get(id), visible);
 
-  /** @throws RegistryError `gone` for a member that was erased, or merged into another member */
+  /** @throws RegistryError `gone` for an erased or merged member */
   function find(id: number, visible: Visible): Member | undefined {
     const row = selectVisible(id, visible);
     if (row !== undefined && !isErased(row)) return row;
@@ -221,10 +222,7 @@ export function openMembers(
     return undefined;
   }
 
-  /**
-   * Refuses to change a national ID that has replaced a former one. Otherwise, the redirect of the former
-   * number would lead to another person.
-   */
+  /** A former number must not lead to another person. */
   function refuseChange(stored: Member, { identityCard }: MemberValues): void {
     if (identityCard !== stored.identityCard && selectFormerNumber.get(stored.identityCard) !== undefined)
       refuseFields({
@@ -244,11 +242,6 @@ export function openMembers(
     refuseChange,
   });
 
-  function list(filter: MemberFilter, request: PageRequest, visible: Visible): Page<ListedMember> {
-    const { count, rows } = listStored(filter, request, visible);
-    return { count, rows: rows.map((row) => toListedMember(row, cooperativeSummaries.get(row[2]))) };
-  }
-
   return (visible: Visible) => ({
     ...rows.narrowedTo(visible),
 
@@ -258,7 +251,7 @@ export function openMembers(
         : snapshot.read(() => list(filter, request, visible)),
 
     /**
-     * Lists the active memberships of a person, newest registration first.
+     * Newest registration first.
      * @param at epoch seconds at which the production window ends; null omits the financials
      */
     listActiveMemberships(identityCard: string, at: number | null): readonly Membership[] {
@@ -273,7 +266,6 @@ export function openMembers(
     ): Membership | undefined =>
       snapshot.read(() => readActive(identityCard, at, visibleCooperatives(visible, cooperativeId))[0]),
 
-    /** Returns the national ID that replaced the number `former`, or undefined if none did. */
     findCurrentIdentityCard: (former: string): string | undefined =>
       snapshot.read(() => selectCurrentNumber.get(former)?.to),
   });

@@ -12,25 +12,18 @@ import { MEMBER_STATUSES, type MemberStatus } from '../members.ts';
 
 /** First character of index words that are not names. Stored texts contain no control characters. */
 const MARK = 31;
-/**
- * Start and size of a range of characters that the tokenizer treats as letters. Two of these characters
- * encode the id of a cooperative.
- */
+/** Range of characters that the tokenizer treats as letters, of which two encode the id of a cooperative. */
 const [FIRST_LETTER, LETTERS] = [0x4e00, 20_000];
 
-/** Returns the index word shared by all members of a cooperative. */
 const wordOfCooperative = (id: number): string =>
   String.fromCharCode(MARK, FIRST_LETTER + Math.floor(id / LETTERS), FIRST_LETTER + (id % LETTERS));
 
-/** Returns the index word shared by all members with a status. Each status begins with a different letter. */
+/** Each status begins with a different letter. */
 const wordOfStatus = (status: string): string => String.fromCharCode(MARK) + status.slice(0, 1);
 
 const TOKENIZER = `unicode61 remove_diacritics 2 separators 'ʼ' tokenchars '${String.fromCharCode(MARK)}'`;
 
-/**
- * SQL of the index definition without prefix indexes.
- * @param options FTS5 options, each preceded by a comma
- */
+/** @param options FTS5 options, each preceded by a comma */
 export const wordsOnlySql = (options: string): string =>
   `USING fts5(words, detail = none, columnsize = 0, tokenize = "${TOKENIZER}"${options})`;
 
@@ -47,10 +40,7 @@ const NOT_OTHERS = ` NOT ${anyOf(OTHERS.map(wordOfStatus).map(quote))}`;
 export const matchOfWords = (words: readonly string[]): string =>
   words.map((word) => `${quote(word)}*`).join(' AND ');
 
-/**
- * Returns a match expression for words of which one may contain a typo.
- * @param spellings possible spellings of each word, in the order of the words
- */
+/** @param spellings possible spellings of each word */
 export const matchOfSpellings = (spellings: readonly (readonly string[])[]): string =>
   spellings.map((words) => anyOf(words.map((word) => `${quote(word)}*`))).join(' AND ');
 
@@ -83,19 +73,15 @@ const BATCH = 10_000;
 /** SELECT of the first member that an import left unindexed; no row if the index is complete. */
 export const FIRST_UNINDEXED = 'SELECT first_id FROM unindexed_names';
 
-/**
- * Marks the members of a large import, and of the incomplete batch before the import, for indexing after the
- * import has released its lock.
- */
-export function leaveUnindexed(db: Connection): void {
+/** Marks the members of a large import, and of the incomplete batch before, for indexing without its lock. */
+export const leaveUnindexed = (db: Connection): void =>
   db.exec(`INSERT INTO main.unindexed_names (first_id) SELECT ${nextSql('members')}
     WHERE NOT EXISTS (SELECT 1 FROM main.unindexed_names)`);
-}
 
 interface Indexing {
-  /** Called between two transactions. */
+  /** Called after each transaction. */
   readonly pause: () => void;
-  /** Members per transaction. */
+  /** Set by tests. */
   readonly batch?: number;
   /** Maximum number of transactions. */
   readonly most?: number;
@@ -109,10 +95,7 @@ export function indexNames(db: Connection, { pause, batch = BATCH, most = Infini
   }
 }
 
-/**
- * Indexes the members that a killed import left unindexed, unless the registry is busy.
- * @param options as for `indexNames`; by default, all members without pauses
- */
+/** Indexes the members that a killed import left unindexed, unless the registry is busy. */
 export function indexLeftNames(db: Connection, options: Indexing = { pause: () => undefined }): void {
   try {
     indexNames(db, options);
@@ -155,8 +138,8 @@ export function rebuildNames(db: Connection): void {
 // names of these members in memory.
 
 /**
- * SELECT of matching members in the stored index and the index in memory.
- * @param condition SQL to append to the condition on `@match`
+ * SELECT from both indexes.
+ * @param condition to append to the condition on `@match`
  */
 export const hitsSql = (columns: string, condition = ''): string =>
   ['member_names', 'new_names']

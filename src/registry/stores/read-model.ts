@@ -1,15 +1,12 @@
 /**
- * The read model: sums and lists of a member's entries, stored in the member's row for lookups. The read
- * model has no values of the cooperative, so that renaming a cooperative rewrites no members.
- *
- * Triggers mark a column as stale in the transaction that changes the entries. Each column begins with the
- * version of the rules that computed the column. A lookup serves a column if it is not stale and has the
- * current version. Otherwise, the lookup computes the values, and stores nothing. `refreshStale`
- * stores these values after an import or by command.
+ * The read model: sums and lists of a member's entries, stored in the member's row for lookups
+ * (docs/decisions/0012-read-model.md). It has no values of the cooperative, so that renaming a cooperative
+ * rewrites no members. If a column is stale or was computed by other rules, a lookup computes its values,
+ * and stores nothing.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
-import type { Storage } from '../../sqlite/storage.ts';
+import { zoneIn } from '../../sqlite/registry-facts.ts';
 import { DAY_SECONDS, type TimeZone } from '../../values/date-time.ts';
 import { type ExactInteger, narrow } from '../../values/decimal.ts';
 import { IS_STALE, READ_MODEL_COLUMNS, type ReadModelColumn } from '../changes/tables.ts';
@@ -31,17 +28,15 @@ import { LOAN_HISTORY_ROW } from './rows.ts';
 // Format of a column: the version of the rules, then the content. Production is stored as data, because the
 // window of a lookup ends at the time of the request. Loans and savings are stored as responses show them.
 
-/** Version of the rules for stored columns, and their time zone. */
 export interface ReadModelFormat {
   readonly version: string;
   /** Time zone of the date-times in loans and savings. */
   readonly zone: TimeZone;
 }
 
-/** Length of `version` in characters. */
 export const VERSION_LENGTH = 8;
 
-/** Columns of the read model. A column may be stale. It is null if the member has no entries of its kind. */
+/** A column may be stale. It is null if the member has no entries of its kind. */
 export type StoredColumns = { readonly [column in ReadModelColumn]: string | null };
 
 export const pack = (content: string, version: string): string => version + content;
@@ -89,7 +84,7 @@ export function unpackExpiring(content: string): Pick<DatedProduction, 'expiring
   return { expiring, knownUntil };
 }
 
-export function packProduction(dated: DatedProduction): string {
+function packProduction(dated: DatedProduction): string {
   const current: CurrentProduction = [
     dated.validFrom,
     dated.validUntil,
@@ -106,23 +101,22 @@ export function packProduction(dated: DatedProduction): string {
 }
 
 /**
- * Version of the rules for stored columns: the window, the length and order of the loan history, sums and
- * formats. Raise this version, which has two characters, whenever a rule changes. A test compares the columns
- * of a sample with a fingerprint.
+ * Raise this version, which has two characters, whenever a rule changes: the window, the length and order of
+ * the loan history, sums or formats. A test compares the columns of a sample with a fingerprint.
  */
 export const RULES_VERSION = '02';
 
-/** Returns the format for a time zone, because stored loans and savings contain date-times in that zone. */
 export const createReadModelFormat = (zone: TimeZone): ReadModelFormat => ({
   version: RULES_VERSION + zone.suffix,
   zone,
 });
 
-export const formatOf = (storage: Storage): ReadModelFormat => createReadModelFormat(storage.zone);
+export const formatOf = (db: Connection, configured: TimeZone | undefined): ReadModelFormat =>
+  createReadModelFormat(zoneIn(db, configured));
 
 // Values computed from the entries of one membership. Every stored column must equal these values.
 
-/** Row of an `exactSum` SELECT: a sum in two parts, because SQLite's sum of large amounts overflows. */
+/** Sum in two parts, because SQLite's sum of large amounts overflows. */
 interface ExactSum {
   readonly count: number;
   readonly millions: number | null;
@@ -134,14 +128,12 @@ interface DatedSum extends ExactSum {
 }
 
 const MILLION = 1_000_000;
-/** SQL of a count and of a sum that cannot overflow. */
 const exactSum = (column: string): string =>
   `count(*) AS count, sum(${column} / ${MILLION}) AS millions, sum(${column} % ${MILLION}) AS rest`;
 const toExact = (sum: ExactSum): bigint =>
   BigInt(sum.millions ?? 0) * BigInt(MILLION) + BigInt(sum.rest ?? 0);
 export const toExactInteger = (sum: ExactSum): ExactInteger => narrow(toExact(sum));
 
-/** @param zone time zone of the date-times in loans and savings */
 export function openFinancials(db: Connection, zone: TimeZone) {
   const sumProduction = db.prepare<[memberId: number, after: number, until: number], DatedSum>(
     `SELECT ${exactSum('grams')}, max(delivered_at) AS last_at FROM production_entries
@@ -189,7 +181,7 @@ export function openFinancials(db: Connection, zone: TimeZone) {
       };
     },
 
-    /** Lists deliveries in time order. @param from epoch seconds */
+    /** Lists deliveries in time order. */
     deliveriesOf: (memberId: number, from: number): Delivery[] => listDeliveries.all(memberId, from),
 
     loanHistoryOf: (memberId: number): string =>
@@ -218,10 +210,6 @@ const NO_SAVINGS: SavingsSummary = {
   lastTransactionAt: null,
 };
 
-/**
- * @returns a function that returns the financials of one membership from stored columns, and computes any
- *   column that is stale or outdated
- */
 export function openReadModel(db: Connection, { version, zone }: ReadModelFormat) {
   const financials = openFinancials(db, zone);
   const noLoans = serializeLoanHistory([], zone);
@@ -241,47 +229,33 @@ export function openReadModel(db: Connection, { version, zone }: ReadModelFormat
     return financials.productionSince(memberId, { ...summary, at: lastKnown }, at);
   }
 
-  function loanHistoryOf(memberId: number, column: string | null): string {
-    if (column === null) return noLoans;
-    return unpack(column, version) ?? financials.loanHistoryOf(memberId);
-  }
-
-  function savingsOf(memberId: number, column: string | null): string {
-    if (column === null) return noSavings;
-    return unpack(column, version) ?? financials.savingsOf(memberId);
-  }
-
   /** @param at end of the production window in epoch seconds */
-  return (memberId: number, columns: StoredColumns, at: number): Financials => ({
-    production: productionOf(memberId, columns.production, at),
-    loanHistory: loanHistoryOf(memberId, columns.loans),
-    savingsSummary: savingsOf(memberId, columns.savings),
+  return (memberId: number, { production, loans, savings }: StoredColumns, at: number): Financials => ({
+    production: productionOf(memberId, production, at),
+    loanHistory: loans === null ? noLoans : (unpack(loans, version) ?? financials.loanHistoryOf(memberId)),
+    savingsSummary:
+      savings === null ? noSavings : (unpack(savings, version) ?? financials.savingsOf(memberId)),
   });
 }
 
 /** Days before the window whose deliveries are also read, in case the wall clock steps back. */
 const KNOWN_DAYS = 31;
-/** Members per transaction, which holds the lock for 100 ms, or 350 ms if every column is computed. */
+/** A transaction of this many members holds the lock for 100 ms, or 350 ms if every column is computed. */
 const BATCH = 5_000;
 
 interface RefreshOptions {
-  /** End of the production window in epoch seconds. */
   readonly nowSeconds: number;
   /** Called between two transactions, so that a waiting writer gets the lock. */
   readonly pause: () => void;
-  /** Members per transaction; set by tests. */
+  /** Set by tests. */
   readonly batch?: number;
 }
 
-/** SQL condition for members with a column that is stale or has a version other than `@version`. */
 export const IS_OUT_OF_DATE = READ_MODEL_COLUMNS.map(
   (column) => `substr(${column}, 1, ${VERSION_LENGTH}) <> @version`,
 ).join(' OR ');
 
-/**
- * Refreshes all stale columns after an import, finding the members by index.
- * @returns the number of refreshed members
- */
+/** Returns the number of refreshed members, which it finds by an index. */
 export function refreshStale(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
   const listStale = db.prepareTuples<[number], readonly [id: number]>(
     `SELECT id FROM main.members INDEXED BY members_unsummarized WHERE ${IS_STALE} LIMIT ?`,
@@ -289,11 +263,7 @@ export function refreshStale(db: Connection, format: ReadModelFormat, options: R
   return refreshAll(db, format, options, (_afterId, batch) => listStale.all(batch));
 }
 
-/**
- * Refreshes all columns that are stale or have a different version, after an upgrade or a change of time
- * zone. Scans all members.
- * @returns the number of refreshed members
- */
+/** Like `refreshStale`, but scans all members, and also refreshes columns with a different version. */
 export function refreshOutOfDate(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
   const { version } = format;
   const listOutOfDate = db.prepareTuples<
@@ -377,8 +347,8 @@ export const letOthersWrite = (): void => {
 };
 
 /**
- * @returns a function that computes and stores a column of a member. Call it in the transaction after writing
- *   the rows, because their triggers mark the column as stale.
+ * @returns a function that computes and stores a column. Call it in the transaction after writing the rows,
+ *   because their triggers mark the column as stale.
  */
 export function openColumnRefresh(
   db: Connection,

@@ -32,7 +32,6 @@ import type { CooperativeSummaries } from './rows.ts';
 export interface StoreDependencies {
   readonly snapshot: ReadSnapshot;
   readonly cooperativeSummaries: CooperativeSummaries;
-  /** Writes whose responses can be saved for repeated requests. */
   readonly responses: IdempotentWrites;
   readonly format: ReadModelFormat;
 }
@@ -55,7 +54,7 @@ interface RowDeclaration<Stored, Values> {
      * `@exceptId` is the id of the row to write, or null for a new row.
      */
     readonly sql: string;
-    /** Reason why the SELECT reads few rows; unset if the SELECT uses indexes only. */
+    /** Reason why the SELECT reads few rows; unset if it uses indexes only. */
     readonly bound?: string;
     readonly field: string;
     readonly message: string;
@@ -106,15 +105,13 @@ function openConflicts(
       ),
     }));
 
-  /** @param exceptId id of the row to write; undefined for a new row */
-  return (submitted: object, visible: Visible, exceptId?: number): FieldMessages => {
+  /** @param exceptId id of the row to write; null for a new row */
+  return (submitted: object, visible: Visible, exceptId: number | null = null): FieldMessages => {
     const values = submitted as ByProperty<unknown>;
     const faults = new FieldErrorList();
     const reference = ownerField && (values[ownerField.property] as number | undefined);
     const ofOwner =
-      reference === undefined
-        ? undefined
-        : selectOwner?.get({ id: reference, exceptId: exceptId ?? null })?.cooperative;
+      reference === undefined ? undefined : selectOwner?.get({ id: reference, exceptId })?.cooperative;
     if (ownerField !== undefined) {
       const isOwnerVisible = ofOwner !== undefined && isVisible(visible, ofOwner);
       if (reference !== undefined && !isOwnerVisible)
@@ -123,16 +120,15 @@ function openConflicts(
       if (reference === undefined ? owner?.entity === 'cooperatives' : !isOwnerVisible && visible !== null)
         return faults.fields;
     }
-    const cooperative =
-      ofOwner ?? (exceptId === undefined ? undefined : selectStored.get(exceptId)?.cooperative);
+    const cooperative = ofOwner ?? (exceptId && selectStored.get(exceptId)?.cooperative) ?? null;
     for (const { name, column, property, select } of keys) {
-      const id = select.get({ cooperative: cooperative ?? null, value: values[property] ?? null })?.id;
+      const id = select.get({ cooperative, value: values[property] ?? null })?.id;
       if (id === undefined || id === exceptId) continue;
       if (column === 'identity_card') faults.add(NON_FIELD_ERRORS, IS_MEMBER);
       else faults.add(name, 'This field must be unique.');
     }
     const columns = declared.map(({ column, property }) => [column, values[property] ?? null] as const);
-    const written = { ...Object.fromEntries(columns), exceptId: exceptId ?? null };
+    const written = { ...Object.fromEntries(columns), exceptId };
     if (other !== undefined && selectOther?.get(written) !== undefined)
       faults.add(other.field, other.message);
     return faults.fields;
@@ -142,7 +138,7 @@ function openConflicts(
 export const columnsOf = (fields: readonly NamedField[], values: object): StagedValue[] =>
   fields.map(({ property }) => (values as ByProperty<StagedValue>)[property] ?? null);
 
-/** @returns a function that adds a row with the values of the columns, in order, and returns its id */
+/** @returns a function that adds a row and returns its id */
 export function openInsert(db: Connection, table: string, columns: readonly string[]) {
   const insert = db.prepare<StagedValue[]>(
     `INSERT INTO ${table} (id, ${columns.join(', ')})
@@ -175,7 +171,7 @@ export function openRowStore<Stored extends Row, Values extends object>(
   const conflicts = openConflicts(db, entity, fields, otherConflict);
 
   /**
-   * Adds a row without a check for conflicts.
+   * Does not check for conflicts.
    * @param values all values except the id and the times
    */
   function insert(values: object, nowSeconds: number, actor: Actor): Stored {
@@ -188,7 +184,7 @@ export function openRowStore<Stored extends Row, Values extends object>(
   }
 
   /**
-   * Writes the values that a request may change. If no value differs, nothing is written.
+   * Writes nothing if no value differs.
    * @throws RegistryError `not_found`, `invalid`, and errors of `decide`
    */
   function update(

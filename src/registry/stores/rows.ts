@@ -7,20 +7,17 @@ import { isGiven, listFields, type NamedField } from '../../values/declared-fiel
 import type { LookedUpMember } from '../consolidate.ts';
 import { COOPERATIVE_FIELDS, type CooperativeSummary } from '../cooperatives.ts';
 import { LOAN_FIELDS, LOAN_HISTORY } from '../loans.ts';
-import { CONSOLIDATED, LISTED_TEXTS, type ListedMember, LOOKED_UP, MEMBER_FIELDS } from '../members.ts';
+import { CONSOLIDATED, LISTED_TEXTS, LOOKED_UP, MEMBER_FIELDS } from '../members.ts';
 import { PAYMENT_FIELDS } from '../payments.ts';
 
-/**
- * Selects columns under the property names of an entity, so that rows need no conversion.
- * @param table alias of the table
- */
+/** @param table alias */
 export const selected = (table: string, fields: readonly NamedField[]): string =>
   fields.map(({ column, property }) => `${table}.${column} AS ${property}`).join(', ');
 
 const only = (fields: readonly NamedField[], properties: readonly string[]): NamedField[] =>
   fields.filter(({ property }) => properties.includes(property));
 
-/** Columns of the member `m` and the cooperative `c` that loans and payments show. */
+/** Columns of an `Owner` from the loan `l`, the member `m` and the cooperative `c`. */
 export const OWNER = `l.member_id AS memberId, iif(m.status = '${ERASED_STATUS}', NULL, m.identity_card)
   AS identityCard, m.full_name AS fullName, c.code AS cooperativeCode, c.name AS cooperativeName`;
 
@@ -31,7 +28,6 @@ export const LOAN_ROW = `SELECT l.id, ${OWNER}, ${selected('l', LOAN)}, l.create
 export const LOAN_OWNER = `CROSS JOIN members m ON m.id = l.member_id
   CROSS JOIN cooperatives c ON c.id = l.cooperative_id`;
 
-/** Columns of the loan `l` that a lookup shows. */
 export const LOAN_HISTORY_ROW = `l.id, ${selected('l', only(LOAN, LOAN_HISTORY))}`;
 
 export const PAYMENT_ROW = `SELECT p.id, ${OWNER}, ${selected('p', listFields(PAYMENT_FIELDS))},
@@ -57,27 +53,19 @@ export const MEMBER_ROW = `${MEMBER_VALUES},
 
 /** Values that a lookup reads. A lookup already knows the national ID and the status. */
 export type LookupRow = Omit<LookedUpMember, 'identityCard' | 'status'>;
-const KNOWN: readonly string[] = ['identityCard', 'status'] satisfies readonly (keyof LookedUpMember)[];
-const READ = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED].filter(
-  (property) => !KNOWN.includes(property),
-);
-export const LOOKUP_ROW = `m.id, ${selected('m', only(MEMBER, READ))}`;
-// The statement forces an index. Without statistics, the planner may choose the index on status, and scan
-// every active member.
+const READ = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED];
+const LOOKUP_FIELDS = only(MEMBER, READ).filter(({ property }) => property !== 'status');
+export const LOOKUP_ROW = `m.id, ${selected('m', LOOKUP_FIELDS)}`;
+/** Forces an index, because without statistics the planner may scan every active member. */
 export const PERSON = 'members m INDEXED BY members_person';
 
-/** Row of a list of members as a tuple. The name of the cooperative comes from a cache. */
+/** Member in a list. The name of the cooperative comes from a cache. */
 export type ListedRow = readonly [id: number, json: string, cooperativeId: number, registrationDate: number];
 const TEXTS = LISTED_TEXTS.flatMap((each) => only(MEMBER, [each])).map(
   ({ name, column }) => `'${name}', m.${column}`,
 );
 export const LISTED_ROW = `m.id, json_object('id', CAST(m.id AS TEXT), ${TEXTS.join(', ')}), m.cooperative_id,
   m.registration_date`;
-
-export const toListedMember = (
-  [id, json, , registrationDate]: ListedRow,
-  cooperative: CooperativeSummary,
-): ListedMember => ({ id, json, cooperative, registrationDate });
 
 // Cache of cooperatives for lookups. A registry has a few thousand cooperatives.
 
@@ -91,7 +79,7 @@ export function openCooperativeSummaries(db: Connection, snapshot: ReadSnapshot)
   const invalidate = (): void => cached.clear();
   snapshot.onOutsideCommit(invalidate);
   return {
-    /** Clears the cache. Call this on each write of a cooperative. */
+    /** Call this on each write of a cooperative. */
     invalidate,
     /** Call this in a read of the snapshot, not in a write. */
     get(id: number): CooperativeSummary {

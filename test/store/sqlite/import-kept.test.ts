@@ -16,7 +16,7 @@ import {
   leaveStored,
   listChanges,
 } from '../../../src/import/staging/staged-changes.ts';
-import { createSessionTables, type FileScope } from '../../../src/import/staging/staging-tables.ts';
+import { createSessionTables, type FileScope, UTC } from '../../../src/import/staging/staging-tables.ts';
 import { MEMBER_COUNTS } from '../../../src/sqlite/counts.ts';
 import { currentSql } from '../../../src/sqlite/declared-totals.ts';
 import { openDatabase } from '../../../src/sqlite/open-database.ts';
@@ -37,7 +37,7 @@ async function checkedFile(context: TestContext): Promise<FileScope> {
   createSessionTables(db);
   const scope = {
     ...{ db, kind: 'members' as const, format: FORMAT, monotonicMs: () => 0 },
-    ...{ columns: new Set<string>(), assertCurrent() {}, end() {} },
+    ...{ columns: new Set<string>(), zone: UTC, hasDerived: false, assertCurrent() {}, end() {} },
   };
   let staged: FileScope = scope;
   const session = {

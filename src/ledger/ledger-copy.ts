@@ -66,6 +66,7 @@ export async function copyLedger(databaseFile: string, folder: string, signal?: 
       if (typeof (await copyReadable(file.path, target)) !== 'string') names.push(inBackup(file));
     }
   }
+  if (files.length > 0) syncPath(join(folder, LEDGER_FOLDER));
   return { names, faults };
 }
 

@@ -1,8 +1,9 @@
 /** Backups of SQLite files, below the commands. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import fs, { copyFileSync, readdirSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { writeBackup } from '../../../src/backup/write-backup.ts';
@@ -10,6 +11,7 @@ import { DATABASE_FILES, ownsFile } from '../../../src/sqlite/registry-files.ts'
 import { temporaryFolder } from '../../support/app.ts';
 import { rowsOf } from '../../support/markdown.ts';
 import { copyRegistry } from '../../support/sample-registry.ts';
+import { ledgerPlaceIn, reading } from '../../support/sqlite-ledger.ts';
 
 const OPTIONS = { program: '1.0.0', now: Date.now };
 const MIB = 1024 * 1024;
@@ -27,6 +29,39 @@ test('a backup is refused that would leave the disk nearly full', async (context
   );
   assert.deepEqual(readdirSync(root), ['live']);
   await writeBackup(db, folder, OPTIONS, () => 80 * MIB);
+});
+
+test('the folders of a backup are synced after the last name in them was written', async (context) => {
+  const root = temporaryFolder(context);
+  const db = await copyRegistry(root);
+  const ledger = ledgerPlaceIn(dirname(db)).openLedger();
+  await ledger.record([reading()]);
+  await ledger.close();
+  const { openSync, fsyncSync } = fs;
+  const opened = new Map<number, string>();
+  const synced = new Map<string, number>();
+  context.mock.method(fs, 'openSync', (...args: Parameters<typeof openSync>) => {
+    const descriptor = openSync(...args);
+    opened.set(descriptor, String(args[0]));
+    return descriptor;
+  });
+  context.mock.method(fs, 'fsyncSync', (descriptor: number) => {
+    const path = opened.get(descriptor) ?? '';
+    if (path.endsWith('/registry.ledger')) synced.set('registry.ledger', readdirSync(path).length);
+    if (/\.incomplete-\d+$/.test(path)) synced.set('backup', readdirSync(path).length);
+    fsyncSync(descriptor);
+  });
+  syncBuiltinESMExports();
+  context.after(() => {
+    context.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const folder = join(root, 'backup');
+  await writeBackup(db, folder, OPTIONS);
+  assert.deepEqual(Object.fromEntries(synced), {
+    'registry.ledger': readdirSync(join(folder, 'registry.ledger')).length,
+    backup: readdirSync(folder).length,
+  });
 });
 
 test('a text that does not fit on the disk is an error, not a shorter file', (context) => {

@@ -38,8 +38,8 @@ const CHANGES: readonly Change[] = [
   {
     rule: 'an edge of the window',
     file: 'registry/recent-deliveries.ts',
-    from: 'if (expiresAt <= at || delivery.at > at) continue;',
-    to: 'if (expiresAt < at || delivery.at > at) continue;',
+    from: 'const isExpired = expiresAt <= at;',
+    to: 'const isExpired = expiresAt < at;',
   },
   {
     rule: 'how many loans are shown',
@@ -56,8 +56,8 @@ const CHANGES: readonly Change[] = [
   {
     rule: 'the order of loans by their start',
     file: 'registry/loans.ts',
-    from: 'startA < startB ? 1 : -1',
-    to: 'startA < startB ? -1 : 1',
+    from: 'startOf(b) - startOf(a)',
+    to: 'startOf(a) - startOf(b)',
   },
   {
     rule: 'which loans were granted',

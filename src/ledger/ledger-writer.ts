@@ -100,7 +100,7 @@ function closeOld(old: string, registry: string): LedgerPart | undefined {
   }
 }
 
-/** Adds the table `ledger_part` of later releases. */
+/** Adds the table `ledger_part` to a file of 1.0.0, which lacks it. */
 function stamp(db: Connection, part: LedgerPart, registry: string): void {
   const { month = '', keyId = '' } = part.periods.at(-1) ?? {};
   db.transaction.immediate(() => {

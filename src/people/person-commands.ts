@@ -28,7 +28,7 @@ import { say, type Text } from '../values/message.ts';
 import { declareCorrections } from './correction-command.ts';
 import { describeRow, formatStoredRows } from './member-commands.ts';
 
-/** `ledger person` lists all accesses. */
+/** Number of latest accesses that `persons show` prints; `ledger person` prints all. */
 const SHOWN_ACCESSES = 10;
 
 export function declarePersons(persons: Command, context: CliContext): void {

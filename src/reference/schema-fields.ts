@@ -101,7 +101,7 @@ export function typeOf(schema: Described): Html {
   return html`${plain === 'string' ? textType(schema) : numberType(plain, schema)}${orNull}`;
 }
 
-/** Two texts may differ only in their patterns. */
+/** Removes types that look equal, such as texts that differ only in their patterns, which are not shown. */
 const distinct = (types: readonly Html[]): Html[] => [
   ...new Map(types.map((type) => [String(type), type])).values(),
 ];

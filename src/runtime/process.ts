@@ -55,7 +55,7 @@ export function limitMemory(): void {
 
 /**
  * Creates the missing folders of a path, which only their owner can read. Does not use Node's recursive
- * mkdir, which never returns in `/proc`: a new folder there is refused with the code of a missing parent.
+ * mkdir, which never returns for a path in `/proc`, where the system reports a refusal as a missing parent.
  * @throws the system's error if a folder cannot be created
  */
 export function createFolder(folder: string): void {

@@ -100,7 +100,7 @@ const repeated = (): RegistryError =>
 interface ResponsesWith {
   /** SELECT of the paths of created rows, as `path`. The Location of a found response ends with a path. */
   readonly paths: string;
-  /** Texts without quotes, such as national IDs, that the body contains. */
+  /** Texts that the body contains, such as national IDs. A text must contain no quote: it is put into SQL. */
   readonly texts: readonly string[];
   /** Responses without Location whose body has `field`, and an id that the SELECT `ids` returns. */
   readonly entries: readonly { readonly field: string; readonly ids: string }[];

@@ -37,7 +37,10 @@ export function parseCode(text: string): string {
 export const collectCodes = (text: string, before: readonly string[] = []): readonly string[] =>
   withNew(before, split(text).map(parseCode));
 
-/** @param what kind of id, and the command that lists the ids, such as "a key, as `keys list`" */
+/**
+ * @param what words for the message: the thing and the command that lists its ids, as in "a key, as `keys
+ *   list`"
+ */
 export const parseIdOf =
   (what: string) =>
   (text: string): number => {

@@ -297,7 +297,7 @@ export class Connection {
   private final: IncomingMessage | undefined;
   private isRefused = false;
   private waiting = 0;
-  /** True after a request has arrived while the maximum was waiting. */
+  /** True after a request has arrived while `MAX_PIPELINED` requests were waiting. */
   private isStopped = false;
   private movedBytes = -1;
   /** Monotonic time at which `dropIfIdle` last saw progress. */

@@ -164,9 +164,9 @@ const LISTED_ELSEWHERE =
   '{found} of the {rows} members listed for {code} are members of {other}: is this the right code?';
 /**
  * Finds the rows for a cooperative if nearly all people in them are members of one other cooperative, and few
- * are members of the named cooperative (`here`). People to whom the list would give another code or name do
- * not count as `here`, because a wrong list would overwrite those who belong to both. Skips the other
- * cooperative if most of the people have left it: they may have moved.
+ * are members of the named cooperative (`here`). People whose code, name or national ID the list would change
+ * do not count as `here`: they may belong to both cooperatives, and this may be the list of the other. Skips
+ * the other cooperative if most of the people have left it: they may have moved.
  */
 const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
   others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows

@@ -30,7 +30,7 @@ import { NO_LAYOUT, type SheetLayout } from './sheet-rows.ts';
 export interface WorkbookOptions {
   /** Name of the sheet to read; by default, the sheet whose header has the most known headings. */
   readonly sheet?: string | undefined;
-  /** Finds the sheet of a workbook, or the separator of a text file. */
+  /** Counts known headings, to find the sheet of a workbook or the separator of a text file. */
   readonly scoreHeader: ScoreHeader;
 }
 

@@ -238,7 +238,7 @@ export const IMPORT_FILE: Screen = {
       return { goTo: pathOf(file) };
     }, true),
     import: agreed((visit, file, fields) => {
-      // The checkbox `agreed` is required, so browsers always send it with warnings.
+      // If there are warnings, the form requires the checkbox `agreed`, so browsers always send it.
       if (file.check?.report?.outcome === 'accepted' || fields.get('agreed') !== '')
         deskFilesOf(visit).startImport(file, runAs(visit));
     }),

@@ -290,7 +290,7 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
     findWarnings(scope);
   };
   compare();
-  // Warnings are about rows without faults, except those of `warnOfPeopleElsewhere`.
+  // Warnings are about rows without faults, except the warnings of `warnOfPeopleElsewhere`.
   const check = { ...counted, warnings: listWarnings(scope) };
   const mayHaveFaults = skipInvalid && scope.replaces === undefined;
   if (isFileFaulty || (check.faults > 0 && !mayHaveFaults))

@@ -131,7 +131,7 @@ const FIRST_WORDS =
 /** First words, without accents, of the texts that cooperatives write below their tables. */
 const FOOTER = new RegExp(`^(?:${FIRST_WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
-/** Returns a form of a code that is equal for similar codes, such as `LE 12` and `KA 345`. */
+/** Returns the pattern of a code: `AA 0` for `LE 12` and for `KA 345`. */
 const formOf = (code: string): string =>
   code
     .replace(/\p{Lu}/gu, 'A')

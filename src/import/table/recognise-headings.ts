@@ -246,7 +246,7 @@ export interface Heading {
   readonly by?: 'name' | 'map' | 'dictionary';
 }
 
-/** Recognises the headings of a row (docs/import-reference.md#headings). */
+/** Follows docs/import-reference.md#headings. */
 export function recogniseHeadings(kind: ImportKind, cells: readonly string[], map?: FileLayout): Heading[] {
   const headings = cells.map((cell) => recognise(kind, cell.trim(), map));
   const exact = new Set(headings.filter(({ by }) => by === 'name').map(({ column }) => column));

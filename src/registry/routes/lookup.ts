@@ -321,7 +321,7 @@ const LOOKUPS_BODY = {
   },
 } as const satisfies BodyDeclaration;
 
-/** Returns 1 for an unchecked body that does not have 1 to `MOST_LOOKUPS` items. */
+/** Returns the number of national IDs in an unchecked body; 1 if the list is missing, empty or too long. */
 function countLookups(body: unknown): number {
   const list = (body as { identity_cards?: unknown } | null)?.identity_cards;
   return Array.isArray(list) && list.length <= MOST_LOOKUPS ? Math.max(1, list.length) : 1;

@@ -40,7 +40,7 @@ export interface AccessRecord {
   readonly endUser: string | null;
   /** True for a page of a list. The subject is all members on the page. */
   readonly isPage?: boolean;
-  /** True for one lookup of each of `identityCards`. `memberIds` are the members that all lookups found. */
+  /** True if each of `identityCards` was looked up. `memberIds` has the members that any lookup found. */
   readonly isOfNumbers?: boolean;
   readonly subject: Subject;
 }

@@ -148,7 +148,7 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** Reasons for refusals, by their names in the log, metrics and `keys`, with their meanings. */
+/** Reasons for refusals, with their meanings. The log, the metrics and `keys` use these names. */
 export const REFUSALS = {
   missing_key: 'the request has no `Authorization: Bearer` header',
   malformed_header: 'no key follows `Bearer`, or the key contains spaces',

@@ -50,7 +50,7 @@ export class SlidingWindowLog {
   private hourStart = 0;
   private dayStart = 0;
 
-  /** Counts the requests if all are admitted. @param count at most the lower of the two limits */
+  /** Admits and counts all `count` requests, or none. @param count at most the lower of the two limits */
   take(limits: RateLimits, nowMs: number, count = 1): Decision {
     this.advance(nowMs);
     const hourWaitMs = this.waitMs(this.hourStart, limits.perHour - count, HOUR_MS, nowMs);

@@ -29,7 +29,7 @@ import {
 import { parseMobile } from '../values/telephone.ts';
 import { parseNamedCode } from '../values/text.ts';
 
-/** Among more national IDs, a clerk could not find the right one. */
+/** Maximum of similar national IDs. Among more, a clerk could not find the right one. */
 const MOST_SIMILAR_NUMBERS = 5;
 const SHOWN = 50;
 
@@ -68,7 +68,7 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
     const { rows, count } = await registry.members.list({ mobile }, { page: 1, pageSize: SHOWN });
     return { ...byMembers(registry, rows), memberCount: count };
   }
-  // A search for a code is slow, because it searches each cooperative. Codes have a digit, unlike most names.
+  // Only texts with a digit are searched as codes: this search is slow, since it reads each cooperative.
   const typedCode = { memberCode: text, reference: text, isTyped: true } as const;
   const coded = /\d/.test(text) ? stored.findMembers(typedCode) : [];
   if (coded.length === 0 && NEARLY_A_NUMBER.test(digits))
@@ -77,12 +77,12 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
       fault: say('A national ID has 16 digits; this number has {count}.', { count: digits.length }),
     };
   const { fault, ...byNames } = await byWords(stores, text);
-  // The text may be an unknown code. A message that words are too short would then be misleading.
+  // A text with a digit may be an unknown code. A message about too short words would be misleading.
   if (coded.length === 0) return fault === undefined || /\d/.test(text) ? byNames : { ...byNames, fault };
   return { ...byMembers(registry, coded), cooperatives: byNames.cooperatives };
 }
 
-/** Finds members whose national ID differs in one digit or in two swapped digits, if there are few. */
+/** Finds members whose national ID differs in one digit or two swapped digits, if such IDs are few. */
 function bySimilarNumber({ stored, registry }: Stores, digits: string): FoundThings {
   const numbers = stored.listHeldNumbers(withOneWrongDigit(digits));
   if (numbers.length === 0 || numbers.length > MOST_SIMILAR_NUMBERS) return NOTHING;

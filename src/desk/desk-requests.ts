@@ -53,7 +53,7 @@ const NO_SESSION: Notice = [
   say('A session ends with “Leave”, and after 30 minutes without a request. Saved changes are kept.'),
   ...COME_BACK,
 ];
-/** For a form that was sent after the end of the session, which scripts prevent (assets/idle.js). */
+/** For a form sent after the end of the session. Scripts would have stopped the form (assets/idle.js). */
 const NOT_SAVED: Notice = [
   say('Your session has ended'),
   say('The form that you just sent was not saved. Keep this page, and open the desk again in this browser.'),
@@ -209,7 +209,7 @@ export function createRouter(screens: readonly Screen[]) {
 // Protection against other sites. Their pages can make the browser send requests to the desk, and their host
 // names may resolve to 127.0.0.1 (docs/desk.md#security).
 
-/** A tunnel has to use the same port at both ends. */
+/** Returns the accepted Host headers. These require a tunnel to use the same port at both ends. */
 const hostsOf = (port: number): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
 
 /** If the origin is `null`, because the pages send no referrer, the header `Sec-Fetch-Site` decides. */

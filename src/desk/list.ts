@@ -49,7 +49,7 @@ export function askedOf({ query, session }: Visit) {
   };
 }
 
-/** Returns the action of `filterForm`. @param names names of its choices */
+/** Returns the action of `filterForm`. @param names names of the choices in the form */
 export const filterAction =
   (pathOf: (visit: Visit) => string, names: readonly string[]): Action =>
   (visit, form) => {

@@ -66,7 +66,7 @@ async function* limited(request: IncomingMessage): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Reads a body to its end, even above the limit, because browsers show no response before.
+ * Reads a body to its end, even above the limit, because only then do browsers show the response.
  * @returns undefined if the body exceeds the limit
  */
 async function collect(request: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer> | undefined> {

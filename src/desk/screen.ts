@@ -13,7 +13,7 @@ import type { Writing } from './localized-formats.ts';
 
 // In addresses, numbers replace national IDs and search texts, because browsers store addresses
 
-/** Each further number removes the oldest, whose links then return 404. */
+/** Maximum of stored numbers. A further number removes the oldest, whose links then return 404. */
 const MOST_NUMBERS = 10_000;
 
 export class Numbers {
@@ -26,7 +26,7 @@ export class Numbers {
     this.next = next;
   }
 
-  /** Gives a new value a number. */
+  /** Returns a value's number. A new value gets a new number. */
   of(value: string): number {
     const current = this.numbers.get(value);
     if (current !== undefined) return current;

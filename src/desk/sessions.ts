@@ -7,7 +7,7 @@ export const IDLE_MS = 30 * 60_000;
 /** Time before the end of a session at which pages show a warning. */
 export const WARNING_MS = 5 * 60_000;
 const LINK_MS = 60_000;
-/** Time after the end of a session in which a new link resumes it. Its open forms then work again. */
+/** Time after the end of a session in which a new link resumes it, with its open forms. */
 const RESUMED_MS = 12 * 3_600_000;
 const SECRET_BYTES = 32;
 
@@ -66,7 +66,7 @@ class Secrets<T> {
     return this.stored.filter(({ endsAtMs }) => endsAtMs <= now).sort((a, b) => b.endsAtMs - a.endsAtMs);
   }
 
-  /** @returns the time */
+  /** @returns the current time of `passedMs` */
   private removeExpired(): number {
     const now = this.passedMs();
     this.stored = this.stored.filter(({ endsAtMs }) => endsAtMs + this.resumableMs > now);
@@ -130,7 +130,7 @@ export class Sessions {
     return session.value;
   }
 
-  /** A new link can resume the session. */
+  /** Ends a session, which a new link can resume. */
   end(secret: string): void {
     const session = this.sessions.find(secret);
     if (session !== undefined) session.endsAtMs = this.passedMs();

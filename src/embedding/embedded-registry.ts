@@ -17,7 +17,6 @@ export type { Clock } from '../runtime/scheduler.ts';
 export type { Answer, Request, RequestOptions } from './in-process-request.ts';
 export { ConfigError, StorageError };
 
-/** A listening registry. The internal type of the server refers to types of the database driver. */
 export interface RunningServer {
   readonly address: AddressInfo;
   /** Refuses new connections, answers received requests, and resolves when all connections are closed. */

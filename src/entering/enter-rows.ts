@@ -74,7 +74,7 @@ interface Entering extends FormRow {
   readonly initial?: Texts;
   /** True if a new row without warnings is entered without a preview. */
   readonly isDirect?: boolean;
-  /** The owner is a member, loan or cooperative. */
+  /** Returns the name of the owner: a member, loan or cooperative. */
   readonly ownerName?: (values: Texts) => string | undefined;
   /** Finds members by code, loan or national ID. */
   readonly members?: (values: Texts) => readonly FoundMember[];
@@ -161,7 +161,7 @@ const EXISTS = say(
   'This code or number exists already, with other values. Enter another one, or change that row on its page.',
 );
 
-/** Names times and amounts of a new row, or the changed columns. */
+/** Returns a message with times and amounts of a new row, or with the changed columns. */
 function messageAfter(visit: Visit, entering: Entering, plan: RowPlan, row: Texts): Message {
   const { kind, heading: what, ownerName } = entering;
   const columns =
@@ -511,7 +511,7 @@ const openMembers =
     return [...new Map(members.map((member) => [member.id, member])).values()];
   };
 
-/** Includes the holder of the national ID of the row, whom messages may reveal. */
+/** Includes the holder of the row's national ID, because messages may reveal this person. */
 function showingInCooperative(values: Texts, members: readonly FoundMember[]): Shows | 'nobody' {
   const number = numberIn(values);
   const identityCards = isIdentityCard(number) ? [number] : [];

@@ -27,14 +27,14 @@ import {
 export const MAX_WAIT_SECONDS = 30;
 /** Interval of the checks for commits of other processes. */
 const LOOK_MS = 100;
-/** Maximum per event-loop iteration, so that thousands of answers do not delay other requests. */
+/** Maximum number of answers in an event-loop iteration, so that thousands do not delay other requests. */
 const ANSWERS_AT_ONCE = 100;
 
 type WaitingRequest = NarrowedFeedRequest & { readonly after: number };
 
 interface Follower {
   request: WaitingRequest;
-  /** Answer if no matching event occurs in time. */
+  /** Answer if no event that the follower wants arrives in time. */
   empty: FeedPage;
   readonly resolve: (page: FeedPage) => void;
   readonly reject: (error: unknown) => void;

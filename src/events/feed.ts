@@ -52,7 +52,7 @@ export type Feed = ReturnType<typeof openFeed>;
 
 /** After an import, many followers request the same pages. */
 const CACHED_PAGES = 64;
-/** Maximum of events read for a filtered page. The next page continues after these events. */
+/** Maximum number of events that are read for a filtered page. The next page continues after them. */
 const MOST_READ = 10_000;
 const READ_AT_ONCE = 1_000;
 
@@ -106,7 +106,7 @@ export function openFeed(db: Connection) {
   }
 
   return {
-    /** 0 without events. */
+    /** Returns 0 if there are no events. */
     lastSequence: () => (selectExtent.get() as Extent).last,
     /**
      * Reads the next events in commit order.

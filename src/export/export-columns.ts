@@ -67,7 +67,7 @@ const OF_MEMBER: Columns<ExportedOwner> = [
   text('full_name', ({ fullName }) => fullName),
 ];
 
-/** Opening balance of a loan, because imports read `paid_amount` as the opening balance. */
+/** Exports write the opening balance to `paid_amount`, from which imports read it. */
 const PAID_BEFORE: Columns<ExportedRows['loans']> = [
   {
     name: 'paid_amount',

@@ -143,7 +143,7 @@ const exportRoute = (
       const { visible, incoming } = request;
       const exported =
         incoming.method === 'HEAD'
-          ? positionOf(eventsOf(visible))
+          ? exportWithoutContent(eventsOf(visible))
           : await exporter.run({ kind, format, filter: { visible, cooperativeId, status } }, (leave) =>
               request.whenClosed(leave),
             );
@@ -171,13 +171,12 @@ export async function* gzipped(
   parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Buffer> {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
-  // The pipeline destroys `gzip` with the error, which the reader receives.
+  // The callback may ignore an error: the pipeline destroys `gzip` with the error, so the reader receives it.
   pipeline(parts, gzip, () => {});
   yield* gzip;
 }
 
-/** Returns an export without content, for HEAD. */
-function positionOf(events: Pick<EventStore, 'read'>) {
+function exportWithoutContent(events: Pick<EventStore, 'read'>) {
   const { epoch, lastSequence } = events.read({ after: undefined, limit: 1, epoch: undefined });
   return { epoch, sequence: lastSequence, bytes: undefined, parts: [] };
 }

@@ -114,7 +114,7 @@ function exportedRows(kind: ImportKind, { visible, cooperativeId, status, isName
   };
 }
 
-/** Reads of one row take twice as long. In larger reads, rows would survive minor garbage collections. */
+/** Reading single rows takes twice as long. In larger batches, rows survive minor garbage collections. */
 const ROWS_AT_ONCE = 100;
 
 function readRows<Kind extends ImportKind>(

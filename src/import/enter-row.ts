@@ -9,7 +9,7 @@ import type { ImportSession } from './staging/import-session.ts';
 interface EnteringOptions extends Pick<ImportOptions, 'zone' | 'clock' | 'systemUser'> {
   /** Fingerprint of the plan that the user has confirmed. */
   readonly agreed?: string | undefined;
-  /** True to import a new row without warnings at once. */
+  /** True to import a new row at once if it has no warnings. */
   readonly isDirect?: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface RowFault {
 export type RowPlan = NonNullable<ReturnType<typeof planOf>>;
 
 /**
- * Returns the plan unless the user has confirmed it or `isDirect` permits the import.
+ * Imports the row if it changes something, and if the user has confirmed its plan or `isDirect` permits it.
  * @param values texts by column name; a stored row keeps its values in the other columns
  */
 export async function enterRow(

@@ -88,7 +88,7 @@ function createRejectedRows(
     );
   }
 
-  /** Returns the cells of a row whose width differs from the header's. Padding could misplace its values. */
+  /** Removes cells of earlier rejects. Does not pad the row, because padding could misplace values. */
   function cellsOfAnyWidth(cells: readonly string[]): readonly string[] {
     const hasReasons = faultsAt >= 0 && REASONS.some((prefix) => cells.at(-1)?.startsWith(prefix));
     return hasReasons ? cells.slice(0, -earlierPlaces.filter((place) => place >= 0).length) : cells;

@@ -136,7 +136,7 @@ function ownEvents({ entity, created, values }: ChangeSet): string[] {
 /** History fields that events name differently. */
 const ANNOUNCED_AS: { readonly [field: string]: string } = { opening_balance: 'paid_amount' };
 
-/** Returns a SELECT of `id, bit` for each changed value. */
+/** Returns a SELECT of `id, bit` for each changed value: the id of its row, and the bit of its field. */
 function changedBits(event: EventEntity, values: string): string {
   const fields = [...EVENT_FIELDS[event], ...Object.keys(ANNOUNCED_AS)];
   const cases = fields.map(
@@ -170,7 +170,7 @@ function memberUpdates(sets: readonly ChangeSet[], removed: readonly ChangedEnti
   return [updatesOf('members', 'member', bits.join('\nUNION ALL '), conditions.join(' AND '))];
 }
 
-/** Returns SELECTs of `id, bit` for the current and previous owners of changed entries. */
+/** Returns SELECTs of `id, bit` for the members who own the changed entries, or owned them before. */
 function summaryBits({ entity, created, values, members }: ChangeSet): string[] {
   const { table, owner } = tableOf(entity);
   if (owner === undefined) return [];
@@ -182,7 +182,7 @@ function summaryBits({ entity, created, values, members }: ChangeSet): string[] 
   ]);
 }
 
-/** @returns SELECTs of `id, bit`; empty if member events do not cover these entries */
+/** @returns SELECTs of `id, bit`; empty if events of members do not report changes of these rows */
 function bitOf(entity: ChangedEntity, members: readonly string[]): string[] {
   const { announced } = tableOf(entity);
   if (!('memberField' in announced)) return [];

@@ -123,7 +123,7 @@ export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: numb
   try {
     indexNames(db, { pause: letOthersWrite });
     refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
-    // Otherwise, the write-ahead log would stay as large as a large import has made it.
+    // Without this, the write-ahead log would stay as large as a large import has made it.
     emptyLog(db);
     return undefined;
   } catch (error) {

@@ -76,7 +76,7 @@ function describeRefusal(
         : say('An erasure cannot be undone, and so import {id} cannot be undone either.', values),
     ];
   }
-  // The newest operation comes first, because it may build on older ones.
+  // The newest operation must be undone first, because it may build on older operations.
   const operations = first.map((blocking, i) => {
     const operation = formatActor(`${kindOf(log, blocking)}:${blocking}`);
     return i === 0 ? operation : say('then {operation}', { operation });

@@ -66,7 +66,7 @@ interface RecordedNote {
   readonly lines: readonly number[];
 }
 
-/** The notes of corrections are sentences. */
+/** A note of a correction is a sentence; a note of an import is a `RecordedNote`. */
 const formatNotes = (notes: unknown): string[] =>
   (notes as readonly (RecordedNote | string)[]).map((note) => {
     if (typeof note === 'string') return note;

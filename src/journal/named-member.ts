@@ -60,7 +60,7 @@ export async function withMember<T>(
     if (first === undefined && name.id !== undefined) return work(store, name.id);
     if (first === undefined) {
       const { identityCard } = name;
-      // The answer that no one has the number also reveals something about a person, so it is recorded.
+      // The answer that no person has this number reveals something too, so the access is recorded.
       if (identityCard !== undefined)
         await recordAccess(run, { identityCards: [identityCard], fields: NAMES });
       throw new CommandError(EXIT.refused, nobody(name));

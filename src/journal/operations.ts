@@ -77,12 +77,12 @@ export interface Operation extends ImportRecord, ImportChanges {
 
 export const isImport = ({ kind }: Operation): boolean => IMPORT_KINDS.some((each) => each === kind);
 
-/** SELECT of the import that replaced an import and was not undone. @param id SQL of the replaced one */
+/** SELECT of the import that replaced the import with the id `id` and was not undone. @param id SQL */
 export const replacementOf = (id: string): string =>
   `SELECT g.operation_id FROM main.imported_files g CROSS JOIN main.operations u
      ON u.id = g.operation_id AND u.undone_at IS NULL WHERE g.replaces = ${id}`;
 
-/** SELECT of operations. A correction has no row in `imported_files`, hence the defaults. */
+/** SELECT of operations. The defaults are for corrections, which have no row in `imported_files`. */
 const OPERATIONS = `SELECT o.id, o.kind, coalesce(f.file_name, '') AS fileName,
     coalesce(f.sha256, '') AS sha256, f.map, o.options, o.notes, o.reason, o.system_user AS systemUser,
     o.performed_at AS importedAt, o.created, o.changed, coalesce(f.unchanged, 0) AS unchanged,
@@ -244,7 +244,7 @@ export interface ChangedRows {
   readonly removed: number;
 }
 
-/** Member affected by a correction. The values are those before the correction, except for a new member. */
+/** Member affected by a correction, with the values before the correction, or with those of a new member. */
 export interface NamedMember {
   readonly id: number;
   readonly cooperativeCode: string;

@@ -30,7 +30,7 @@ export type Touched = { readonly [entity in ChangedEntity]?: string };
  * Runs work inside the caller's transaction, and records the changed rows.
  * @param touched all rows that the work may change or remove; the SELECTs may refer to temporary tables
  * @param work returns the ranges of created rows of touched entities
- * @param keepsNoValues for an erasure: no values enter the history, and events report changed rows as deleted
+ * @param keepsNoValues true for an erasure: no values enter the history; changed rows get `deleted` events
  */
 export function track(
   db: Connection,
@@ -105,7 +105,7 @@ function finishRows(
 
 export interface OperatedTable {
   readonly table: Table;
-  /** SQL condition on the ids of created rows, such as `BETWEEN 1 AND 9`; undefined without such rows. */
+  /** SQL condition on the ids of created rows, such as `BETWEEN 1 AND 9`; undefined if none was created. */
   readonly created: string | undefined;
   /** Changed history fields, including `removed`. */
   readonly fields: readonly string[];
@@ -176,7 +176,7 @@ export const listOperatedRows = (db: Connection, operation: Operation): Operated
 // updates of paid amounts are not part of the operation. These updates are recorded after the end of the
 // operation, and an undo computes the paid amounts again.
 
-/** Triggers set the stale flag of the read model. @param table with `loan_id` and `delta` in minor units */
+/** Triggers mark the read model as stale. @param table with columns `loan_id` and `delta` (minor units) */
 export function addPaidAmounts(db: Connection, table: string, by: Recording): void {
   db.run(
     `UPDATE main.loans AS t SET paid_amount_minor = t.paid_amount_minor + d.delta, updated_at = ?
@@ -191,7 +191,7 @@ export function addPaidAmounts(db: Connection, table: string, by: Recording): vo
 }
 
 /**
- * Adds to `temp.paid_amounts`, or subtracts from it, the present total of the operation's payments by loan.
+ * Adds the present total of the operation's payments on each loan to `temp.paid_amounts`, or subtracts it.
  * Call this with `-` before the undo, and with `+` after the undo. The table then has the differences.
  */
 export function stagePaymentTotals(db: Connection, operation: Operation, sign: '-' | '+'): void {

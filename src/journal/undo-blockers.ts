@@ -35,21 +35,19 @@ export interface UndoBlocker {
   /** Label of the row: never a national ID. */
   readonly row: string;
   /**
-   * `changed`: the row has since been changed, or its owner has since been moved or removed. Also used if a
-   * former national ID redirects to the row's national ID, and no membership would have that after the undo.
-   * `refers`: the row belongs to a row that the operation created or moved. `taken`: the row has a unique
-   * value that the undo would restore in another row. `erased`: the row is a membership or an entry of a
-   * person who has since been erased. `replaced`: a newer version of the import's file was imported.
-   * `overpaid`: with the restored payments, the paid amount of the loan would exceed the maximum that can be
-   * stored.
+   * `changed`: the row has since been changed, or its owner has since been moved or removed, or a former
+   * national ID leads to a national ID that no membership would have after the undo. `refers`: the
+   * row belongs to a row that the operation created or moved. `taken`: the row has a unique value that the
+   * undo would restore in another row. `erased`: the row is a membership or an entry of a person who has
+   * since been erased. `replaced`: a newer version of the import's file was imported. `overpaid`: with the
+   * restored payments, the paid amount of the loan would be too large to be stored.
    */
   readonly reason: 'changed' | 'refers' | 'taken' | 'erased' | 'overpaid' | 'replaced';
   /** Actor that changed or created the row; null if the row is older than the history. */
   readonly actor: Actor | null;
 }
 
-// Each function below returns SELECTs of `kind, id, reason, actor`. If `actor` is null, the actor is the
-// creator of the row.
+// Functions that return SELECTs of `kind, id, reason, actor`. A null `actor` stands for the row's creator.
 
 /** Returns the SQL condition that a change is later than the operation, and was not undone. */
 const isSince = ({ lastChange }: Operation, change: string): string =>
@@ -89,9 +87,9 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
   const mergedInto = `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason,
       'correction:' || r.correction_id AS actor
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
-  // A former number leads to a current number that no membership would have after the undo. The actor made
-  // the last change that took the current number from a membership, or else the replacement. The query reads
-  // all former numbers, so it runs only for operations that set numbers.
+  // A former number leads to a current number that no membership would have after the undo. The actor is the
+  // one that last took the current number from a membership; if there is none, the correction that replaced
+  // the former number. The query reads all former numbers, so it runs only for operations that set numbers.
   const renumbered = changedRows(operation, 'members', "c.field = 'identity_card'");
   const gives = (id: string) =>
     `(${id} IN (${renumbered})${created === undefined ? '' : ` OR ${id} ${created}`})`;
@@ -121,15 +119,15 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
   const onlyMember = `SELECT json_extract(o.options, '$.member') FROM main.operations o
     WHERE o.id = ${operation.id} AND o.kind = 'nid_replace'`;
   // Another membership has a number that the undo would restore. If the correction removed the member, or
-  // changed only one membership, the other membership may belong to the same person, so it blocks the undo
+  // changed only one membership, the other membership may belong to the same person. It then blocks the undo
   // only if a later change has taken this number from a membership.
   const heldByAnother = `SELECT 'members' AS kind, o.id, 'taken' AS reason, NULL AS actor
     FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
     WHERE ${restored} AND o.id NOT IN (${changed}) AND (c.new IS NOT NULL AND (${onlyMember}) IS NULL
       OR EXISTS (SELECT 1 FROM main.changes g WHERE ${isSince(operation, 'g')}
         AND g.entity = 'members' AND g.field = 'identity_card' AND g.old = c.old AND g.new IS NOT NULL))`;
-  // The undo would put the redirect of a former number back in force, but the number now belongs to another
-  // person, or leads to another person.
+  // The undo would put the redirect of a former number back in force, but the former number now belongs or
+  // leads to another person.
   const leadsElsewhere = `SELECT 'members' AS kind, o.id, 'taken' AS reason, q.actor
     FROM ${replaced} r CROSS JOIN (SELECT old, old AS number, NULL AS actor FROM ${replaced}
       UNION SELECT old, new, 'correction:' || correction_id FROM ${replaced} WHERE ended_by IS NULL) q
@@ -160,9 +158,9 @@ const replacedSince = ({ id, kind }: Operation): string =>
    FROM (${replacementOf(String(id))})`;
 
 /**
- * Returns SELECTs of rows that refer to a row of `parent` that the undo would remove, and of rows that would
- * refer to such a row again if a later change were undone.
- * @param all every table of the operation, because the undo removes or restores references in these tables
+ * Returns SELECTs of rows that refer to a row of `parent` that the undo would remove. References that later
+ * changes have replaced count too, because an undo of these changes would restore the references.
+ * @param all every table of the operation: references that the undo itself removes or restores do not count
  */
 function referring(operation: Operation, parent: OperatedTable, all: readonly OperatedTable[]): string[] {
   const { created } = parent;
@@ -186,7 +184,7 @@ function referring(operation: Operation, parent: OperatedTable, all: readonly Op
   );
 }
 
-/** Returns SELECTs of later rows whose owners the undo would move to another cooperative. */
+/** Returns SELECTs of rows that the undo would not move with their owners to another cooperative. */
 function leftBehind(operation: Operation, { table: parent, fields }: OperatedTable): string[] {
   if (!fields.includes('cooperative_id')) return [];
   const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}
@@ -201,7 +199,7 @@ function leftBehind(operation: Operation, { table: parent, fields }: OperatedTab
   );
 }
 
-/** Returns SELECTs of owners, since moved or removed, whose rows the undo would restore. */
+/** Returns SELECTs of owners that were since moved or removed, if the undo would restore rows of theirs. */
 function ownersMoved(operation: Operation, { table: { entity, owner }, fields }: OperatedTable): string[] {
   if (owner === undefined || !fields.includes(REMOVED)) return [];
   return [
@@ -259,7 +257,7 @@ function ofErased(operation: Operation, operated: OperatedTable): string[] {
   ];
 }
 
-/** Returns SELECTs of loans whose payments would become valid again, although the loans do not allow this. */
+/** Returns SELECTs of loans that do not allow a payment that the undo would make valid again. */
 function paymentBlockers(
   operation: Operation,
   { table, created = 'IN ()', fields }: OperatedTable,

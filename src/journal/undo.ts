@@ -98,13 +98,13 @@ function removeCreated(
   const { changes } = db.run(`DELETE FROM main.${table} WHERE id ${created}`);
   if (last !== null) keepRemovedId(db, table, last);
   if (entity === 'accounts') return 0;
-  // Otherwise, a later erasure of the person would not find the values of the removed row in the history.
+  // The history must not keep the values of the removed rows: an erasure of the person would not find them.
   db.exec(`UPDATE main.changes SET old = NULL, new = NULL
     WHERE entity = '${entity}' AND row_id ${created} AND (old IS NOT NULL OR new IS NOT NULL)`);
   return changes;
 }
 
-/** Records the numbers of accounts to which the operation moved transactions, for the list of its changes. */
+/** Records the numbers of accounts to which the operation moved transactions. `listChanges` shows them. */
 function keepNumbers(db: Connection, operation: Operation, created: string, by: Recording): void {
   const values = `SELECT NULL AS line, a.id AS row_id, 'account_number' AS field, a.account_number AS old,
       NULL AS new
@@ -172,7 +172,7 @@ export type UndoResult =
       readonly removed: number;
       /** Number of restored rows that the operation had changed or removed. */
       readonly restored: number;
-      /** Set if the undo was rolled back: for a dry run, or because its changes are not those confirmed. */
+      /** Set if the undo was rolled back: for a dry run, or because the user confirmed other changes. */
       readonly fingerprint?: string | undefined;
       readonly lockMs: number;
       readonly errorAfterCommit?: unknown;
@@ -186,7 +186,7 @@ export type UndoResult =
       readonly count: number;
       /** The first blockers, up to the requested number. */
       readonly blockers: readonly UndoBlocker[];
-      /** Ids of the operations to undo beforehand, in descending order, including indirect blockers. */
+      /** Ids of the operations to undo first, in this order, including operations that block those undos. */
       readonly first: readonly number[];
       /** Set if a blocker cannot be undone: an erasure, or a row that no other import or correction wrote. */
       readonly obstacle: 'erased' | 'other' | null;

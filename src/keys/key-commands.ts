@@ -37,7 +37,7 @@ interface KeyOptions {
   readonly neverExpires?: true;
 }
 
-/** Names of options that differ from the name of their value. */
+/** Options whose name differs from the name of their value. */
 const OPTION_OF: { readonly [value: string]: string } = {
   scopes: 'scope',
   allowedAddresses: 'allow-ip',

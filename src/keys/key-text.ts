@@ -16,11 +16,11 @@ export const usesOf = (
 const requestsOf = (uses: readonly { readonly requests: number }[]): number =>
   uses.reduce((sum, { requests }) => sum + requests, 0);
 
-/** Counts the requests of the last day. */
+/** Counts the refused requests of the last day. */
 export const refusalsOf = (key: Pick<ApiKey, 'id'>, uses: readonly KeyUse[]): number =>
   requestsOf(usesOf(key, uses, 'refused'));
 
-/** Returns null for all. A cooperative whose creation was undone appears as its id, which is never reused. */
+/** Returns null for all cooperatives. If the creation of one was undone, its id is returned, such as `#7`. */
 export const codesOf = (
   { cooperatives }: Pick<ApiKey, 'cooperatives'>,
   codes: ReadonlyMap<number, string>,

@@ -82,7 +82,7 @@ const DIGITS = 16;
 /** Odd multiplier with irregular bits, for hashing. */
 const MIXER = 0x9e3779b1;
 
-/** National IDs and names of all members: 28 bytes per member, and about 12 more during the comparison. */
+/** National IDs and names of members, except erased: 28 bytes each, and about 12 more while compared. */
 interface Numbered {
   readonly ids: Float64Array;
   /** Digits of national IDs, 16 per member. */
@@ -218,7 +218,7 @@ function openLikelyPairs(db: Connection, cooperativeId: number | undefined) {
   };
   return {
     readRow,
-    /** Ignores a phone from now on, because it is shared by too many members to identify a person. */
+    /** Ignores a phone from now on, because too many people share it. */
     forgetPhone({ mobile }: Row): void {
       if (mobile !== null) crowdedPhones.add(mobile);
     },
@@ -248,7 +248,7 @@ const ONE_NAME = `SELECT json_group_array(id) FROM main.members
   WHERE cooperative_id = ? AND date_of_birth IS NOT NULL
   GROUP BY date_of_birth, name_key(full_name) HAVING count(*) > 1`;
 
-/** Compares the members of each group with each other. The members of a crowd are only counted. */
+/** Compares the members of each group with each other, but only counts groups of too many people. */
 function compareGroups(
   { readRow, compare, forgetPhone }: LikelyPairs,
   shared: Crowd['shared'],

@@ -10,7 +10,7 @@ export interface Registered {
   readonly gender: string | null;
   /** `YYYY-MM-DD` */
   readonly dateOfBirth: string | null;
-  /** Null if unknown, or if too many members share the number. */
+  /** Null if unknown, or if too many people share the number. */
   readonly mobile: string | null;
   readonly cooperativeId: number;
 }
@@ -154,7 +154,7 @@ export interface LikelyDuplicate extends Likeness {
   readonly into: FoundMember;
 }
 
-/** Groups of members that are not compared, because too many members share a value. */
+/** Groups of members who are not compared, because too many people share a value. */
 export interface Crowd {
   readonly shared: 'phone' | 'name';
   readonly groups: number;
@@ -164,9 +164,9 @@ export interface Crowd {
 export interface LikelyDuplicates {
   /** The most likely pair first. Two people appear only once, even if they share several cooperatives. */
   readonly pairs: readonly LikelyDuplicate[];
-  /** Number of the least likely pairs, omitted because of the limit. May count a pair several times. */
+  /** Number of omitted pairs, which are the least likely. A pair may count several times. */
   readonly dropped: number;
-  /** Number of pairs that an operator has set aside. */
+  /** Number of pairs that an operator has declared to be different people. */
   readonly dismissed: number;
   readonly crowds: readonly Crowd[];
 }
@@ -182,7 +182,7 @@ export interface ContradictoryPerson {
 export interface Contradictions {
   /** Most contradictions first. */
   readonly persons: readonly ContradictoryPerson[];
-  /** Number of persons whom an operator has confirmed and whose values have not changed since. */
+  /** Number of persons whom an operator has confirmed, if the acceptance is still valid. */
   readonly accepted: number;
   /** Number of persons omitted because of the limit. */
   readonly dropped: number;

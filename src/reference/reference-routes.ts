@@ -89,7 +89,7 @@ function prefersHtml(header: string | undefined): boolean {
 
 /** Placeholders for the addresses in the rendered reference. */
 const PLACES: Addresses = { baseUrl: 'https://base-address.invalid', prefix: '/prefix-of-paths.invalid' };
-/** This level takes a third of the time of the default level. */
+/** Compression at this level takes a third of the time of the default level. */
 const FASTEST = { level: 1 };
 
 interface Rendered {

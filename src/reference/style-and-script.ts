@@ -57,7 +57,7 @@ nav a { display: inline-block; padding: .2rem 0; text-decoration: none; }
 nav a:hover { text-decoration: underline; }
 .method { font: 700 .75rem/1 ui-monospace, 'Liberation Mono', monospace; color: var(--warning); }
 .method.get { color: var(--accent); }
-/* The paths of a list begin in one column, and continue in it. */
+/* All paths begin in one column, and their further lines too. */
 nav li .method { display: inline-block; min-width: 3.1rem; text-indent: 0; }
 nav ul:not(.row) a { padding-left: 3.1rem; text-indent: -3.1rem; }
 .entries { border-top: 1px solid var(--line); }

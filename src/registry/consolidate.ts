@@ -10,7 +10,7 @@ import { LOAN_FIELDS, LOAN_HISTORY, type Loan } from './loans.ts';
 import { CONSOLIDATED, type LOOKED_UP, type Member } from './members.ts';
 import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from './recent-deliveries.ts';
 
-/** Loans and savings are JSON, because unlike production they do not depend on the time of the request. */
+/** Loans and savings are JSON texts: unlike production, they do not depend on the time of the request. */
 export interface Financials {
   readonly production: ProductionSummary;
   readonly loanHistory: string;
@@ -44,7 +44,7 @@ export const byNewestRegistration = (
 ): number => b.registrationDate - a.registrationDate || b.id - a.id;
 
 /**
- * @param memberships active ones, in the order of `byNewestRegistration`
+ * @param memberships active memberships of one person, in the order of `byNewestRegistration`
  * @returns undefined for an empty list
  */
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {

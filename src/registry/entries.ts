@@ -91,19 +91,19 @@ export interface DeliveryFilter extends Period {
   readonly product?: string;
 }
 
-/** Entries that commands can list and remove one by one. */
+/** Kinds of entries that commands can list, and remove one by one. */
 export const ENTRY_KINDS = ['production', 'savings', 'loans'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 export const DERIVED_REFERENCE = 'auto-';
-/** Entries for which the registry derives missing references. */
+/** Kinds of entries for which the registry derives missing references. */
 export type DerivedKind = 'production' | 'savings';
 
 const OF_MEMBER = ['cooperative_code', 'member_code', 'identity_card'];
 /**
- * Columns in the hash of a derived reference. Never change them, or old files would be imported twice.
- * `reference` is always empty, but existing hashes include it. The member's name is missing, because the next
- * file may spell it differently.
+ * Columns in the hash of a derived reference. Never change them, or old files could be imported twice.
+ * `reference` is always empty, but existing hashes include it. Names of members may be spelled differently in
+ * the next file, so no hash includes them.
  */
 export const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
   production: [...OF_MEMBER, 'reference', 'delivered_at', 'kg', 'product'],

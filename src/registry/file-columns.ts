@@ -17,7 +17,7 @@ import { LOAN_FIELDS } from './loans.ts';
 import { MEMBER_FIELDS } from './members.ts';
 import { PAYMENT_FIELDS } from './payments.ts';
 
-/** Ordered so that each kind refers only to earlier kinds. */
+/** In this order, the rows of each kind refer only to rows of earlier kinds. */
 export const IMPORT_KINDS = [
   'cooperatives',
   'members',
@@ -33,12 +33,12 @@ export interface FileColumn {
   readonly name: string;
   /** True if every file must have the column, with a value in every row. */
   readonly isRequired: boolean;
-  /** Also accepted as a heading. */
+  /** Translatable text that files may have as the heading, instead of `name`. */
   readonly label: Message;
   readonly field: NamedField;
   /**
-   * `owner` names the owner of the row, and `key` identifies the row. A `compared` column does neither: a
-   * difference from the owner only causes a warning.
+   * An `owner` column names the owner of the row, and a `key` column identifies the row. A `compared` column
+   * repeats a value of the owner; if the two values differ, the import only warns.
    */
   readonly role: 'owner' | 'key' | 'value' | 'compared';
 }
@@ -53,7 +53,7 @@ const ownerColumn = (name: string, field: Field, differences: Partial<FileColumn
   ...differences,
 });
 
-// The labels of these two fields do not name the entity, so the columns have labels of their own.
+// Labels of fields, such as `Code`, do not name the entity. The labels of these two columns do.
 const COOPERATIVE = ownerColumn('cooperative_code', COOPERATIVE_FIELDS.code, {
   label: say('Code of the cooperative'),
 });
@@ -79,7 +79,7 @@ const FILES: {
 
 export const FILE_FIELDS: readonly Fields[] = Object.values(FILES).map(({ fields }) => fields);
 
-/** Files contain labels instead of ids, and cannot set values that payments and corrections set. */
+/** Files have no ids of rows, and no values that only payments or corrections set. */
 const isInFiles = ({ kind, setBy }: Field): boolean =>
   kind !== 'reference' && setBy !== 'payments' && setBy !== 'corrections';
 
@@ -109,13 +109,12 @@ export const FILE_COLUMNS = byKind(columnsOf);
 /** Column of a rejects file that lists the faults of the row. Imports ignore its texts. */
 export const FAULTS_COLUMN = 'registry_faults';
 
-/** Column of a rejects file: hashes of the files in which the row was refused, for derived references. */
+/** Column of a rejects file: hashes of the files that had the refused row. Derived references need them. */
 export const FILE_COLUMN = 'registry_file';
 
 /** Column of a rejects file. It marks a row that was refused because its file contained the row twice. */
 export const REPEATS_COLUMN = 'registry_repeats';
 
-/** Translated headings of the three columns above. */
 export const ADDED_LABELS = {
   [FAULTS_COLUMN]: say('Registry: what is wrong'),
   [FILE_COLUMN]: say('Registry: from which file'),

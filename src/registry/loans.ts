@@ -200,7 +200,7 @@ const STEPS: { readonly [status in LoanStatus]: readonly LoanStatus[] } = {
   defaulted: ['paid'],
 };
 
-/** @returns an error message if HTTP requests may not make the transition. A status may always stay. */
+/** @returns an error message if HTTP requests may not make the transition; keeping a status is allowed */
 export const decideLoanStatus = (stored: LoanStatus, next: LoanStatus): string | undefined =>
   next === stored || STEPS[stored].includes(next) ? undefined : `A loan cannot go from ${stored} to ${next}.`;
 
@@ -255,7 +255,7 @@ export const LOAN_HISTORY_LIMIT = 10;
 
 type Ordered = Pick<Loan, 'id' | 'status' | 'loanStartDate'>;
 
-/** Groups of the loan history in order. Granted loans come first, so that applications cannot hide a debt. */
+/** Order of groups in the loan history. Granted loans come first, because a long history is cut off. */
 const GROUPS: { readonly [status in Loan['status']]: number } = {
   approved: 0,
   defaulted: 0,
@@ -268,7 +268,7 @@ const GROUPS: { readonly [status in Loan['status']]: number } = {
 /** A loan without a start date counts as the newest of its group. */
 const startOf = ({ loanStartDate }: Ordered): number => loanStartDate ?? Infinity;
 
-/** Newest first within a group. If both loans lack a start date, the difference of their starts is NaN. */
+/** Newest first within a group. If neither loan has a start date, the difference is NaN; the id decides. */
 const compareLoans = (a: Ordered, b: Ordered): number =>
   GROUPS[a.status] - GROUPS[b.status] || startOf(b) - startOf(a) || b.id - a.id;
 

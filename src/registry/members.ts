@@ -36,14 +36,14 @@ export const GENDERS = ['MALE', 'FEMALE', 'OTHER'] as const;
 export type Gender = (typeof GENDERS)[number];
 
 export type MemberField = RecordedField & {
-  /** A listed text field must also be in LISTED_TEXTS. */
+  /** True if the desk's lists of members show the field. A text field must then be in `LISTED_TEXTS` too. */
   readonly isListedAtDesk?: true;
   readonly group: FieldGroup;
   /** A transfer to another cooperative copies only the values of the person. */
   readonly belongsTo: 'person' | 'membership';
   /**
-   * Effect on the member that remains. `fill`: the value of the removed member replaces null. `fill
-   * together`: the same, but all fields with this rule take their values from one member.
+   * Effect of a merge on the member that remains. `fill`: the value of the removed member replaces null.
+   * `fill together`: the values of all these fields are replaced, but only if all are null.
    */
   readonly merge: 'keep' | 'fill' | 'fill together';
   /** `clear` sets null; `replace` sets a value that is unique to the row. */
@@ -250,7 +250,7 @@ type SearchFilter = MemberFilter & { readonly search: readonly string[] };
 
 export const isSearch = (filter: MemberFilter): filter is SearchFilter => filter.search !== undefined;
 
-/** Member in a list, as JSON from SQLite, which is faster (docs/decisions/0018-lists-as-text.md). */
+/** Member in a list. SQLite writes the JSON: JavaScript is slower (docs/decisions/0018-lists-as-text.md). */
 export interface ListedMember {
   readonly id: number;
   /** JSON object of the id and then LISTED_TEXTS in order. Each value in it is a string or null. */

@@ -7,7 +7,7 @@ import type { NamedMember } from './stored/stored-data-types.ts';
 
 export interface Search {
   /**
-   * Opens the search of an HTTP service, which runs outside the event loop.
+   * Opens the search of an HTTP service. The search runs outside the event loop.
    * @param file registry file, opened by the first search
    */
   openSearching(file: string): Searching;

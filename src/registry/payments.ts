@@ -106,7 +106,7 @@ export type PaidLoan = Pick<LoanRecord, 'status' | 'amountMinor' | 'paidUntil' |
 const TAKES_PAYMENTS: readonly LoanStatus[] = ['approved', 'defaulted'];
 export const LOANS_OF_IMPORTED_PAYMENTS: readonly LoanStatus[] = [...TAKES_PAYMENTS, 'paid'];
 
-/** An import may also add payments to paid loans. */
+/** Applies to requests over HTTP. An import may also add payments to loans with the status `paid`. */
 export const refuseNewPayment = (loan: LoanStatus): Message | undefined =>
   TAKES_PAYMENTS.includes(loan)
     ? undefined
@@ -173,7 +173,7 @@ export const TOO_MUCH_PAID =
 /** Even with interest, borrowers rarely pay back twice the amount of a loan. */
 export const MOST_TIMES_PAID = 3;
 
-/** Refusal over HTTP of a payment beyond `MOST_TIMES_PAID`. An import only warns. */
+/** Message that refuses a payment over HTTP beyond `MOST_TIMES_PAID`. An import only warns. */
 export const OVERPAID =
   'What is paid on this loan would be more than three times its amount. ' +
   'If that is right, an operator can import it.';
@@ -183,7 +183,7 @@ const countedMinor = (payment: Pick<PaymentValues, 'status' | 'amountMinor'> | u
 
 /**
  * Returns the paid amount of a loan after a payment is added or changed, in minor units. Only an import can
- * raise it above three times the loan amount; HTTP requests may keep or lower it there.
+ * raise the paid amount above three times the loan amount. HTTP requests may then keep or lower it.
  * @param before undefined for a new payment
  * @throws RegistryError `invalid` if the paid amount would be too large
  */

@@ -37,7 +37,7 @@ export interface DatedSummary extends ProductionSummary {
 export interface DatedProduction extends DatedSummary {
   /** Deliveries that leave the window next, in time order. */
   readonly expiring: readonly ExpiringDelivery[];
-  /** Exclusive end of the period for which `expiring` suffices, in epoch seconds; null for no end. */
+  /** Epoch second until which `expiring` is enough to compute the summary, exclusive; null for no end. */
   readonly knownUntil: number | null;
 }
 
@@ -57,7 +57,7 @@ export function summarizeProduction(
   at: number,
   knownFrom: number,
 ): DatedProduction {
-  // At this moment, any delivery before `knownFrom` has left the window.
+  // From this moment on, no delivery before `knownFrom` is in the window.
   let validFrom = knownFrom + PRODUCTION_WINDOW_SECONDS;
   let nextDelivery = Infinity;
   let lastDeliveryAt: number | null = null;

@@ -13,7 +13,7 @@ import { openCooperativeSummaries } from './stores/rows.ts';
 
 export type OwnedRows = ReturnType<ReturnType<typeof openOwnedRows>>;
 
-/** Stores that are accessible only through `narrowedTo`. */
+/** Stores that a caller can get only by stating which rows are visible. */
 export interface NarrowableStore<Rows = OwnedRows> {
   /** Returns the stores of the visible rows. Reads and writes treat all other rows as absent. */
   readonly narrowedTo: StoreOf<Rows>;

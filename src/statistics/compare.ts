@@ -27,7 +27,7 @@ interface ComparedGroup {
 
 type Figures = ReturnType<typeof figuresOf>;
 
-/** Groups all cooperatives, sorted by name; null is last. */
+/** Returns the figures of each district or province, sorted by name; null is last. */
 export function compareAll(
   statistics: StatisticsStore,
   by: GroupedBy,
@@ -45,7 +45,7 @@ export function compareAll(
   });
 }
 
-/** @param today `YYYY-MM-DD`; deliveries of its year and the year before are summed up to its month */
+/** @param today `YYYY-MM-DD`; deliveries of this year and last year are summed from January to its month */
 function figuresOf(cooperatives: number, { members, production, loans, savings }: Statistics, today: string) {
   const [year, month] = [Number(today.slice(0, 4)), today.slice(5, 7)];
   const joinedIn = (joining: number) => BigInt(members.byJoiningYear[joining] ?? 0);
@@ -142,7 +142,7 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
       const unknown = words.filter((word) => statistics.findCooperative(word) === undefined);
       const codes = [...codesOf(visit), ...words].filter((code) => !unknown.includes(code));
       const goTo = pathOf([...new Set(codes)]);
-      // Not in the address, because the user may have typed the name or the national ID of a person.
+      // The address omits unknown codes, because the user may have typed a person's name or national ID.
       return unknown.length === 0 ? { goTo } : { goTo, told: unknownCodes(unknown) };
     },
     async export(visit) {

@@ -99,7 +99,7 @@ export function openStatisticsReader(db: Connection, zone: TimeZone) {
   };
 }
 
-/** Numbers of members. Values without members may be missing. */
+/** Numbers of members by value, such as a status. A value that no member has may be missing. */
 export interface Counts {
   [value: string]: number;
 }

@@ -28,7 +28,7 @@ const DATE_TIME_ERROR = new FieldError(
 );
 export const FUTURE_ERROR = new FieldError('This date is in the future.');
 
-// Earlier dates are typos, because no recorded birth or founding is so old.
+// Dates before this day are typos, because no recorded birth or founding is so old.
 const FIRST_DATE = '1850-01-01';
 /** First day of the year 10000, in days since 1970-01-01. ISO 8601 has years of four digits. */
 const FIRST_DAY_TOO_LATE = Date.UTC(10_000, 0, 1) / 1000 / DAY_SECONDS;
@@ -44,7 +44,7 @@ const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const CLOCK = '([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]|60)(?:[.,][0-9]+)?)?';
 const CLOCK_OFFSET = '([Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])';
 /**
- * Includes RFC 3339 and other forms that Django REST framework accepts: a space before the time, no seconds,
+ * Accepts RFC 3339 and other forms that Django REST framework accepts: a space before the time, no seconds,
  * no offset, an offset without a colon, a comma before the fraction.
  */
 export const DATE_TIME = new RegExp(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]${CLOCK}${CLOCK_OFFSET}?$`);
@@ -68,7 +68,7 @@ function dayNumber(text: string): number | undefined {
   return day;
 }
 
-/** Returns a date `YYYY-MM-DD` from 1850 on unchanged. */
+/** Returns `text` if it is a date `YYYY-MM-DD` in 1850 or later. */
 export function parseDate(text: string): string | FieldError {
   if (dayNumber(text) === undefined) return DATE_ERROR;
   return text < FIRST_DATE ? EARLY_ERROR : text;
@@ -112,7 +112,7 @@ function offsetOf(text: string): number {
   return text.startsWith('-') ? -seconds : seconds;
 }
 
-/** Returns epoch seconds: for a date, those of the last second of its day. */
+/** Returns epoch seconds. A date means the last second of its day. */
 export function parseLastSecond(text: string, zone: TimeZone): number | FieldError {
   const epochSeconds = parseDateTime(text, zone);
   const isDate = text.length === DATE_LENGTH && typeof epochSeconds === 'number';
@@ -123,7 +123,7 @@ export function parseLastSecond(text: string, zone: TimeZone): number | FieldErr
 export const startOfDay = (date: string, zone: TimeZone): number =>
   (dayNumber(date) as number) * DAY_SECONDS - zone.offsetSeconds;
 
-/** `YYYY-MM-DD` by days since 1970-01-01. Cached, because formatting a date takes longer than a time. */
+/** `YYYY-MM-DD` by days since 1970-01-01: a cache, because dates take longer to format than times. */
 const dayTexts = new Map<number, string>();
 
 function dayText(day: number): string {

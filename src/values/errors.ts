@@ -5,7 +5,7 @@ import type { Text } from './message.ts';
 /** Messages by field; `non_field_errors` for the entire value (docs/api.md#responses-and-errors). */
 export type FieldMessages = { [field: string]: string[] };
 
-/** Returned by parsers instead of thrown, because imports parse millions of values. */
+/** Parsers return this error instead of throwing it, because imports parse millions of values. */
 export class FieldError {
   /** In English. */
   readonly message: string;
@@ -33,7 +33,7 @@ export const UNAVAILABLE_REASONS = {
   disk_full: 'the disk is [nearly full](trouble.md#when-the-disk-is-nearly-full)',
   disk_unreadable: 'the free space of the disk cannot be read',
   writing_failed: 'a commit has [failed](trouble.md#when-writing-to-the-disk-fails)',
-  ledger: 'an access could not be recorded in the [access ledger](ledger.md#costs)',
+  ledger: 'an access could not be recorded in the [access ledger](ledger.md#refused-accesses)',
   not_ready: 'the database does not answer `/readyz`, or writing has failed',
   stopping: 'the service is stopping',
   client_left: 'the client no longer waits for the export',
@@ -68,7 +68,7 @@ export class RegistryError extends Error {
 }
 
 export const NON_FIELD_ERRORS = 'non_field_errors';
-/** Reveals a membership, so a response with this message counts as an access by national ID. */
+/** This message reveals a membership, so a response with it counts as an access by national ID. */
 export const IS_MEMBER = 'The fields cooperative_id, identity_card must make a unique set.';
 
 /** Collects the faults of a body, query or row, so that all are reported together. */
@@ -128,7 +128,7 @@ export const notFound = (): RegistryError => new RegistryError('not_found', 'Not
 
 const MAX_ECHO_CHARACTERS = 32;
 
-/** Six digits in a row, or nine digits in groups. A date has eight, and a telephone number at least nine. */
+/** Six digits in a row, or nine in groups: a telephone number has at least nine, but a date only eight. */
 const PERSONAL_DIGITS = /\p{Nd}{6}|(?:\p{Nd}[^\p{L}\p{Nd}]*){9}/u;
 
 /** True for a short, printable text without digits of a national ID (docs/api.md#responses-and-errors). */
@@ -140,8 +140,8 @@ export function mayEcho(text: string): boolean {
 export const mayEchoCell = (cell: string): boolean => mayEcho(cell) && !/\p{L}.*\s.*\p{L}/u.test(cell);
 
 /**
- * Returns the name to report a fault under. No field may be reported as `detail`, which other errors use
- * (docs/api.md#responses-and-errors).
+ * Returns the name under which to report a fault. No fault is reported under `detail`, because other errors
+ * use this name (docs/api.md#responses-and-errors).
  */
 export const shownName = (name: string): string =>
   mayEcho(name) && name !== 'detail' ? name : NON_FIELD_ERRORS;

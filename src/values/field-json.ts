@@ -255,7 +255,7 @@ function writerOf<Value>(field: NamedField): StringField<Value> {
   }
 }
 
-/** @param optional schemas of rare properties, which the caller serializes after the others */
+/** @param optional schemas of rare properties, which the caller serializes after the other properties */
 export function shownObject<Value>(
   title: string,
   properties: ShownProperties<Value>,

@@ -26,7 +26,7 @@ export class Html {
 /** Undefined, null and false become empty text. */
 export type HtmlValue = string | number | bigint | Html | readonly HtmlValue[] | undefined | null | false;
 
-/** Position of a value in a template. A `tag` allows only markup, so that no text adds an attribute. */
+/** Position of a value in a template. A `tag` accepts only `Html`, so that no text adds an attribute. */
 type Place = 'text' | 'tag' | 'attribute' | 'address';
 
 const knownPlaces = new WeakMap<TemplateStringsArray, readonly Place[]>();
@@ -58,7 +58,7 @@ function placeAfter(markup: string): Place {
   return before === '' && ADDRESSES.includes(name.toLowerCase()) ? 'address' : 'attribute';
 }
 
-/** Excludes `javascript:`. */
+/** Addresses that are safe in a link; `javascript:` is not. */
 const ADDRESS = /^(?:$|\/(?!\/)|[#?]|https?:\/\/)/;
 
 function show(value: HtmlValue, place: Place): string {

@@ -40,7 +40,7 @@ const wordings = Object.fromEntries(
   }),
 ) as { readonly [language in Language]: Wording };
 
-/** Falls back to English. @param write formats values on pages, which differ from those of commands */
+/** Falls back to English. @param write formats values for a page; by default, they are as in commands */
 export const inLanguage = (text: Text, language: Language, write?: Wording['write']): string =>
   compose(text, write === undefined ? wordings[language] : { ...wordings[language], write });
 

@@ -1,6 +1,6 @@
 /**
- * JSON Schema 2020-12 for OpenAPI, with the TypeScript type of the described values. The parsers of fields
- * validate values, not the schemas.
+ * JSON Schema 2020-12 for OpenAPI, with the TypeScript type of the described values. The schemas validate no
+ * values: the parsers of fields do.
  */
 
 import type { Deprecation } from './declared-fields.ts';

@@ -36,8 +36,8 @@ export const hasWordsOf = (name: string, beginnings: readonly string[]): boolean
   beginnings.every((each) => wordsOf(name).some((word) => fold(word).startsWith(each)));
 
 /**
- * A word becomes lower case without accents if the result has only digits and the letters a to z. Apostrophes
- * are dropped, because the index contains words with and without them.
+ * Converts each word to lower case without accents, if the result has only digits and the letters a to z.
+ * Drops apostrophes, because the index contains words with and without them.
  */
 export function parseSearch(text: string): readonly string[] | FieldError {
   const clean = parseText(text, MAX_LENGTH.name);
@@ -53,8 +53,8 @@ export function parseSearch(text: string): readonly string[] | FieldError {
 // Typos in words and numbers
 
 /**
- * Returns the optimal string alignment distance, which counts extra, missing, wrong or swapped letters; or
- * some number above `most` if the distance exceeds `most`.
+ * Returns the optimal string alignment distance, which counts extra, missing, wrong or swapped letters. If
+ * the distance exceeds `most`, returns some number above `most`.
  */
 export function countTypos(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1;
@@ -79,7 +79,7 @@ export function countTypos(one: string, other: string, most: number): number {
 
 const at = (row: readonly number[], column: number): number => row[column] as number;
 
-/** A shorter word with a typo may be another name. */
+/** In a shorter word, one different letter often makes another name. */
 const SHORTEST_WITH_TYPO = 4;
 
 export const mayHaveTypo = (word: string): boolean =>
@@ -88,7 +88,7 @@ export const mayHaveTypo = (word: string): boolean =>
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 
 /**
- * Returns the words that differ by one extra, missing, wrong or swapped letter.
+ * Returns the words that differ from `word` by one extra, missing, wrong or swapped letter.
  * @param word letters a to z
  */
 export function withOneTypo(word: string): string[] {

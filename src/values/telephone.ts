@@ -5,7 +5,7 @@ const MOBILE_ERROR = new FieldError('Enter a mobile number such as +250781234567
 const RWANDA_MOBILE = /^(?:\+?250|0)?(7[0-9]{8})$/;
 export const E164 = /^\+[1-9][0-9]{6,14}$/;
 
-/** Foreign numbers must be in E.164 or begin with `00`; the others are Rwandan (docs/api.md#members). */
+/** Foreign numbers must be in E.164 or begin with `00`; all others are Rwandan (docs/api.md#members). */
 export function parseMobile(text: string): string | FieldError {
   const digits = text.replace(/[\s().-]/g, '').replace(/^00/, '+');
   const rwandan = RWANDA_MOBILE.exec(digits);

@@ -69,7 +69,7 @@ export function parseChoice<T extends string>(text: string, choices: readonly T[
 
 const MAX_USER_LENGTH = 100;
 
-/** Refuses a name with a national ID, because an erasure of the person would not remove it. */
+/** Refuses a name that contains a national ID, because an erasure of the person would not remove the ID. */
 export function parseUserName(text: string): string | FieldError {
   const name = parseText(text, MAX_USER_LENGTH);
   return typeof name === 'string' && mayContainIdentityCard(name)

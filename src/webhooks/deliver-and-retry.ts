@@ -21,7 +21,7 @@ import { restartMessage, signedHeaders, toAttempt, type WebhookMessage } from '.
 
 /** Settings that only tests change. */
 export interface WebhookSettings {
-  /** From 0 up to 1. */
+  /** Returns a number from 0 to below 1, like `Math.random`. */
   readonly random: () => number;
   readonly resolve?: Resolve | undefined;
   readonly timeoutMs?: number | undefined;

@@ -43,7 +43,7 @@ export interface WebhookEndpoint extends WebhookEndpointValues, WebhookProgress 
   readonly id: number;
   /** Epoch seconds. */
   readonly createdAt: number;
-  /** Sequence numbers. */
+  /** Sequence numbers of the messages to skip. */
   readonly skips: readonly number[];
   /** Incremented by commands that change the progress. */
   readonly revision: number;
@@ -263,7 +263,7 @@ export class WebhookStore {
   }
 
   private keepAttempts(id: number, attempts: readonly WebhookAttempt[]): void {
-    // Earlier attempts would be deleted below.
+    // Earlier attempts are not stored, because most would be deleted below.
     for (const attempt of attempts.slice(-KEPT_ATTEMPTS))
       this.statements.insertAttempt.run({ ...attempt, id });
     for (const isDelivered of [1, 0])
@@ -294,7 +294,7 @@ export class WebhookStore {
   }
 }
 
-/** True if an endpoint was ever added. Cheap enough for a call every second. */
+/** True if an endpoint was ever added. The service calls this every second, so it must be cheap. */
 export const hasWebhooks = (databaseFile: string): boolean => hasTables(webhooksFileOf(databaseFile));
 
 /** @param use `issue` creates a missing file @throws StorageError */

@@ -17,7 +17,7 @@ export type Resolve = (
 /** Error of a host name with at least one address that is not public. */
 export class PrivateAddressError extends Error {}
 
-/** Returns a function that resolves host names, and fails with a `PrivateAddressError`. */
+/** Returns a function that resolves a host, or fails if an address of the host is not public. */
 export const publicLookup =
   (resolve: Resolve): LookupFunction =>
   (host, { family, all }, done) => {
@@ -65,7 +65,7 @@ export function parseTarget(text: string, allowsPrivate: boolean): URL | FieldEr
 
 // Types of webhook messages (docs/webhooks.md#messages)
 
-/** Types of messages about an import or its undo. One message replaces a message about each of its events. */
+/** Types of messages about an import or its undo. One message replaces a message for each event. */
 export const IMPORT_TYPES = ['import.completed', 'import.undone'] as const;
 export const WEBHOOK_TYPES = [...EVENT_TYPES, ...IMPORT_TYPES, 'feed.restarted'] as const;
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];

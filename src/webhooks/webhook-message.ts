@@ -62,7 +62,7 @@ export const WEBHOOK_HEADERS = {
 };
 
 export interface WebhookMessage {
-  /** The same in all attempts, even after a restart: it consists of endpoint and events. */
+  /** Equal in all attempts, even after a restart, because it is made of the endpoint and the events. */
   readonly id: string;
   readonly type: WebhookType | 'webhook.test';
   /** Sequence numbers of the first and last event of the message; undefined for a test. */
@@ -141,7 +141,7 @@ export const newSecret = (): Uint8Array => randomBytes(32);
 
 export const formatSecret = (secret: Uint8Array): string => `whsec_${Buffer.from(secret).toString('base64')}`;
 
-/** @param secrets each makes a signature, because during a rotation the receiver may know only one */
+/** @param secrets each secret signs the message, because the receiver may know only one during a rotation */
 export function signedHeaders(
   { id, body }: WebhookMessage,
   secrets: readonly Uint8Array[],

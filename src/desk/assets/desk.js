@@ -1,4 +1,4 @@
-/** Conveniences of the pages, all of which work without scripts. */
+/** Conveniences: every page also works without scripts. */
 
 const box = document.querySelector('#find');
 const isTyping = (target) => target.closest('input, textarea, select, [contenteditable]') !== null;

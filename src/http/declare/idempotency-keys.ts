@@ -1,4 +1,4 @@
-/** Handles every POST that creates a row, and repeats saved responses (docs/api.md#repeating-a-request). */
+/** Creates rows by POST, and answers repeated requests (docs/api.md#repeating-a-request). */
 import { hash } from 'node:crypto';
 import type { ApiKey } from '../../access/api-keys.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
@@ -39,7 +39,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
     try {
       await creation.create(request, {
         ...identified,
-        // Called again if the store repeats the transaction, for example after a wait for a lock.
+        // If the store repeats the transaction, such as after a wait for a lock, it calls `compose` again.
         compose(row) {
           response = creation.respond(row, request);
           return toStored(response);
@@ -76,7 +76,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
 
 type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
 
-/** After a change of the cooperatives of the key, the saved response is not sent. */
+/** The hash contains the key's cooperatives: after a change of them, the saved response is not sent. */
 function identify(
   { caller, visible, path, bodyHash }: ApiRequest,
   idempotencyKey: string,
@@ -106,9 +106,9 @@ const toStored = ({ status, body, headers = {} }: ApiResponse): StoredResponse =
   body: body instanceof JsonText ? body.text : JSON.stringify(body),
 });
 
-/** 1 to 255 printable ASCII characters that do not begin or end with a space or a quote. */
+/** Matches 1 to 255 printable ASCII characters without quotes, and without a space at either end. */
 const PLAIN = /^[!#-~](?:[ !#-~]{0,253}[!#-~])?$/;
-/** String of structured fields (RFC 9651, section 3.3.3), as in the draft of Idempotency-Key. */
+/** Matches a String (RFC 9651, section 3.3.3), which the draft of Idempotency-Key requires. */
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\]){1,255})"$/;
 
 /** @throws HttpError 400 */

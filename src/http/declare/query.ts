@@ -12,14 +12,14 @@ export interface QueryParameter<T> {
   readonly parse: (value: string) => T | FieldError;
 }
 
-/** @param message refusal of a malformed id, such as a code; an id that does not exist gives an empty list */
+/** @param message for a malformed id, for example a code. With an unknown id, the list is empty. */
 export const idFilter = (description: string, message: string): QueryParameter<number> => ({
   description,
   schema: string({ pattern: ID.source }),
   parse: (value) => parseId(value) ?? new FieldError(message),
 });
 
-/** Equals the largest page size, so that all rows fit on one page. */
+/** Maximum number of ids: the largest page size, so that all rows fit on one page. */
 const MOST_IDS = 200;
 
 export const ID_FILTER: QueryParameter<readonly number[]> = {

@@ -119,7 +119,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // V8's message quotes the body.
+    // The message of V8 is not used, because it quotes the body.
     throw badRequest(`JSON parse error${positionOfFault(text)}.`);
   }
 }
@@ -164,7 +164,7 @@ declare const BODY: unique symbol;
 /** `Body` is the type of the checked values. */
 export interface BodyDeclaration<Body = unknown> {
   readonly title: string;
-  /** Fields by the property names of their values in code. */
+  /** The keys are property names in code; the `name` of a field is its name in JSON. */
   readonly fields: { readonly [property: string]: BodyField };
   /** Response fields that a body may contain. Their values are ignored. */
   readonly readOnly?: readonly string[];
@@ -246,7 +246,7 @@ interface BodyOptions {
 
 export interface Bodies<Body> {
   readonly post: BodyDeclaration<Body>;
-  /** Body that accepts a changed GET response. */
+  /** Accepts a GET response that the client has changed. */
   readonly put: BodyDeclaration<Body>;
   readonly patch: BodyDeclaration<Body>;
 }
@@ -279,7 +279,7 @@ function ofNew(field: NamedField): BodyField {
 
 function ofUpdate(field: NamedField): BodyField {
   const { name, initial, isFixed } = field;
-  // May be omitted, because a client may send back the response to GET, which may lack the field.
+  // A fixed field may be omitted: a client may send back a response to GET that lacks the field.
   if (isFixed === true)
     return { ...kindOf({ ...field, description: 'Cannot be changed.' }), name, presence: 'default' };
   return { ...kindOf(field), name, presence: initial === undefined ? presenceOf(field) : 'default' };

@@ -256,7 +256,7 @@ export const getRoute = <Stored>(
 
 /** Context in which a body is converted to the values to store. */
 export interface Decision {
-  /** To extend with faults of the stored row, or of a combination of values. */
+  /** The conversion adds the faults of the stored row, or of a combination of values. */
   readonly faults: FieldErrorList;
   readonly nowSeconds: number;
 }

@@ -103,7 +103,7 @@ export class HttpError extends Error {
 }
 
 export const badRequest = (detail: string): HttpError => new HttpError(400, detail);
-/** In the words of Django REST framework. */
+/** Uses the words of Django REST framework. */
 export const invalidPage = (): HttpError => new HttpError(404, 'Invalid page.');
 export const bodyTooLarge = (): HttpError => new HttpError(413, 'Request body too large.');
 

@@ -1,4 +1,4 @@
-/** Declarations of routes, which the router, access control, OpenAPI and tests read, and the request. */
+/** The request, and declarations of routes, which the router, access control, OpenAPI and tests read. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
@@ -15,7 +15,7 @@ import { type ApiResponse, badRequest, type Headers, type ResponseHeader, refusa
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
-/** Methods of requests, each with the method of its route. */
+/** Methods of requests, each with the method of the route that handles it. */
 export const METHODS = {
   GET: 'GET',
   HEAD: 'GET',
@@ -60,7 +60,7 @@ export interface Parameter {
   readonly description: string;
   readonly schema: Schema;
   readonly example: string;
-  /** The handler gets any byte, because a mistyped national ID must never give 404 (docs/api.md#routes). */
+  /** True if any byte is legal, because a mistyped national ID must never give 404 (docs/api.md#routes). */
   readonly takesAnyByte?: boolean;
 }
 
@@ -82,8 +82,8 @@ export interface Creation<Created> {
   /** Composes the response. May run inside the transaction, so the response must depend on this row only. */
   respond(created: Created, request: Pick<ApiRequest, 'params'>): ApiResponse;
   /**
-   * True, or returns true for a body, if a response 201 shows no other personal data than the request. The
-   * response is then not recorded as an access (docs/ledger.md#recorded-data).
+   * True if a 201 response shows no other personal data than its request. A function decides by the body.
+   * Such a response is not recorded as an access (docs/ledger.md#recorded-data).
    */
   readonly showsOnlyItsRequest?: boolean | ((body: unknown) => boolean) | undefined;
   /** Returns the data subjects of a saved response. Undefined if responses show no person. */
@@ -125,7 +125,7 @@ interface SharedRoute<Query extends QueryParameters> {
   /** True if the created row has no path, so that the response 201 has no `Location`. */
   readonly createsPart?: true;
   readonly responses: { readonly [status: number]: SuccessResponse };
-  /** Number that counts in the limits of the key; by default 1, counted before the body is read. */
+  /** Returns the number to count against the key's limits. By default, counts 1 before the body is read. */
   readonly countRequests?: (body: unknown) => number;
   readonly refusals?: readonly (400 | 404 | 409 | 410 | 412 | 422 | 503)[];
 }
@@ -171,7 +171,7 @@ export const fullPath = (route: Pick<Route, 'path' | 'isOutsideApi'>): string =>
 // Limits of restricted keys on each route (docs/keys.md#restricted-keys)
 
 export interface Narrowing {
-  /** A function returns true for requests that name a person by national ID. */
+  /** A function returns true for an allowed request: one that names a person by national ID. */
   readonly lookupOnly: 'allowed' | 'refused' | ((request: ApiRequest) => boolean);
   /**
    * `narrowed`: the store of the handler shows and accepts only rows of the cooperatives of the key.

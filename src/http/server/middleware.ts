@@ -42,9 +42,9 @@ import { type ApiRequest, type Middleware, scopesOf } from '../declare/route.ts'
 // delay (docs/decisions/0031-overload.md)
 
 export const SAMPLE_MS = 20;
-/** Milliseconds since the previous sample above which a sample counts as late. */
+/** A sample counts as late if more milliseconds than this have passed since the previous sample. */
 const LATE_MS = 50;
-/** Milliseconds without a timely sample after which the service counts as overloaded. */
+/** The service counts as overloaded after this many milliseconds without a timely sample. */
 const INTERVAL_MS = 500;
 /** Minimum number of late samples in an overload, because one long call causes only one late sample. */
 const LEAST_SAMPLES = 3;
@@ -53,9 +53,9 @@ const LEAST_SAMPLES = 3;
  * waits at most about twice this time, because a response is sent at the end of the iteration.
  */
 const ADMITTING_MS = 50;
-/** Requests that each iteration admits even after `ADMITTING_MS`, in case the process was suspended. */
+/** Number of requests that each iteration admits in any case, because the process may have been suspended. */
 const LEAST_ADMITTED = 24;
-/** Milliseconds without a refusal after which an overload ends. Must be longer than `HELD_MS`. */
+/** An overload ends after this many milliseconds without a refusal. Must be longer than `HELD_MS`. */
 const CALM_MS = 3_500;
 
 export class Overload {
@@ -153,7 +153,7 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
     released.clear();
   }
 
-  /** Otherwise thousands of clients that repeat requests at once would keep the service busy. */
+  /** Stops reading a socket. Otherwise, clients that repeat refused requests would keep the service busy. */
   function hold(socket: Socket): void {
     // Several refused requests in a pipeline count as one attempt.
     if (socket.destroyed || holds.has(socket)) return;
@@ -178,7 +178,7 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
       // A request that was sent during the hold is refused again.
       const isOld = released.delete(socket);
       if (!isOld && !overload.refuses(request.startMs)) return undefined;
-      // A connection that ends with this response needs no hold. Other clients share that of a proxy.
+      // A connection that ends with this response needs no hold. A proxy's connection has other clients too.
       if (!isOld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
       return OVERLOADED;
     },
@@ -193,7 +193,7 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
   };
 }
 
-/** The system appends the zone index to a link-local address. */
+/** Removes the zone index that the system appends to a link-local address. */
 const parsePeer = (peer = ''): Address | undefined => parseAddress(peer.replace(/%.*$/, ''));
 
 /**
@@ -220,7 +220,7 @@ export function clientAddressText(
   trusted: AddressBlocks,
 ): string | null {
   const { remoteAddress: peer } = socket;
-  // Without trusted proxies, the usual case, not parsing the address saves time.
+  // Usually there are no trusted proxies. Then the address is not parsed, to save time.
   if (trusted.texts.length === 0) return peer?.replace(/^::ffff:(?=[0-9.]+$)|%.*$/g, '') ?? null;
   return clientAddress(peer, headers['x-forwarded-for']?.toString(), trusted)?.toString() ?? null;
 }
@@ -287,7 +287,7 @@ interface MiddlewareDependencies {
   readonly limiter: RateLimiter;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
-  /** Called after 401 or 403 for many requests from an address, at most once a minute for each address. */
+  /** Called if many requests from an address get 401 or 403, at most once a minute for each address. */
   readonly noteAddress: (address: string) => void;
 }
 
@@ -362,7 +362,7 @@ function openHashes(scheduler: Scheduler): (token: string) => string {
     let hash = hashes.get(token);
     if (hash === undefined) {
       if (hashes.size === 0) scheduler.atEnd('storage', forget);
-      // A text hash is four times as fast to compute and look up as bytes.
+      // With text instead of bytes, computing and looking up a hash is four times as fast.
       hash = hashKeyAsText(token);
       hashes.set(token, hash);
     }
@@ -384,7 +384,7 @@ export class RefusedAddresses {
   private readonly reported = new Set<string>();
   private sinceMs = Number.NEGATIVE_INFINITY;
 
-  /** @param nowMs monotonic @returns true if the address has many refusals, at most once a minute for each */
+  /** @param nowMs monotonic @returns true if the address has many refusals, at most once a minute */
   count(address: string, nowMs: number): boolean {
     if (nowMs - this.sinceMs >= MINUTE_MS) {
       this.sinceMs = nowMs;
@@ -419,8 +419,8 @@ function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /**
- * A number of requests above the remaining quota is refused with status 429 and not counted. A number above a
- * limit itself is refused with status 400 and counted as one request.
+ * If `count` exceeds the remaining quota, refuses with status 429 and counts nothing. If `count` exceeds even
+ * a limit of the key, refuses with status 400 and counts one request.
  */
 export function limitRate(limiter: RateLimiter, clock: Clock) {
   return ({ caller, headers }: ApiRequest, count: number): ApiResponse | undefined => {
@@ -459,7 +459,7 @@ const usageOf = (name: string, { remaining, resetMs }: WindowUsage): string =>
 function addUsage(headers: Headers, limits: RateLimits, { hour, day }: Decision, nowMs: number): void {
   headers['RateLimit-Policy'] = policyOf(limits);
   headers.RateLimit = `${usageOf('hour', hour)}, ${usageOf('day', day)}`;
-  // The window with fewer requests left. If both windows have equally many left, the longer window.
+  // The window with fewer requests left; the day if both windows have equally many left.
   const tightest = hour.remaining < day.remaining ? hour : day;
   headers['X-RateLimit-Limit'] = String(tightest.limit);
   headers['X-RateLimit-Remaining'] = String(tightest.remaining);
@@ -497,7 +497,7 @@ export function createMiddleware(dependencies: MiddlewareDependencies): Middlewa
     checkAllowlists(trustedProxies),
     requireScope,
     checkRestrictions,
-    // A request that counts as several is limited after its body has been read.
+    // If the body decides how many requests to count, the limit is checked after the body has been read.
     (request) => (request.route?.countRequests === undefined ? limit(request, 1) : undefined),
   ]);
   const addresses = new RefusedAddresses();

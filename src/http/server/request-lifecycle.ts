@@ -140,8 +140,8 @@ const ACCEPTED_HEADERS = ['Authorization', 'Content-Type', 'X-Request-Id'];
 const PREFLIGHT_MAX_AGE = '7200';
 
 /**
- * Every page gets these headers, because a preflight request has no key. The request that follows needs a key
- * that allows the host of the page (docs/keys.md#use-in-browsers).
+ * Any website gets these headers, because a preflight request has no key. The next request needs a key that
+ * allows the host of the page (docs/keys.md#use-in-browsers).
  */
 function preflightHeaders({ headers }: IncomingMessage, match: Match): Headers {
   if (headers.origin === undefined || headers['access-control-request-method'] === undefined) return {};

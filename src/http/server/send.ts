@@ -102,7 +102,7 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
       subject = undefined;
       text = toText(response.body);
     }
-    // Waking a client costs as much as making its response, so an iteration sends all responses together.
+    // Waking a client costs as much as making its response, so an iteration sends all responses at its end.
     if (recording === undefined || subject === undefined)
       return scheduler.atEnd('send', () => finish(request, response, text));
     const record = toRecord(request, response, subject, clock.now(), recording.trustedProxies);
@@ -153,7 +153,7 @@ const EXPOSED = [...RESPONSE_HEADERS, ...OF_ALL].join(', ');
 
 const PATH_HEADERS = ['Location', 'Content-Location'];
 
-/** A saved response has no prefix, because the prefix may change. */
+/** Adds the prefix to paths. A saved response has no prefix, because the prefix may change. */
 function addPrefix(headers: Headers, prefix: string): void {
   if (prefix === '') return;
   for (const name of PATH_HEADERS) if (name in headers) headers[name] = prefix + headers[name];

@@ -96,7 +96,7 @@ export function serveInProcess(options: ConnectionOptions) {
   };
 }
 
-/** The server's end has the properties of a socket. */
+/** Opens an in-process connection. The server's end has the properties of a socket. */
 function pair(): { readonly client: Duplex; readonly socket: Duplex } {
   const [client, end] = duplexPair();
   let bytesRead = 0;
@@ -167,7 +167,7 @@ function openServer(options: ConnectionOptions) {
   return { server, connections, serve };
 }
 
-/** Closes the connections that were unused longest, and those whose clients left the most bytes unread. */
+/** Closes the longest unused connections above `most`. Above MAX_UNSENT_BYTES, closes the slowest readers. */
 function makeRoom(connections: Connections, most: number, log: ConnectionLog): void {
   const all = [...connections.values()];
   if (all.length > most) {
@@ -255,7 +255,7 @@ async function closeAll(
   const allClosed = closeListeners();
   server.closeIdleConnections();
   await allClosed;
-  // A connection counts as closed for node:net before its `close` event, which logs the last request.
+  // node:net counts a connection as closed before its `close` event, at which the last request is logged.
   while (connections.size > 0) await nextIteration();
   clearInterval(sweep);
   clearTimeout(deadline);
@@ -288,7 +288,7 @@ const STOP_PARSING = 2;
 export class Connection {
   private readonly socket: SocketWithHandle;
   private readonly log: ConnectionLog;
-  /** Response to the last request. Responses finish in order, so after its end all have finished. */
+  /** Response to the last request. Responses end in order, so when this one has ended, all have. */
   private last: ServerResponse | undefined;
   /** Response whose handling began last. */
   private current: ServerResponse | undefined;
@@ -311,7 +311,7 @@ export class Connection {
     this.stopParsingWhenFull();
   }
 
-  /** A packet can contain hundreds of requests, for which node:http would use 2 MB. Node has no setting. */
+  /** Node has no such setting, and would use 2 MB to parse a packet with hundreds of requests. */
   private stopParsingWhenFull(): void {
     const { parser } = this.socket;
     if (parser == null) return;
@@ -319,7 +319,7 @@ export class Connection {
     parser.onIncoming = (incoming, keepsAlive) => {
       if (!this.isFull) return onIncoming(incoming, keepsAlive);
       this.isStopped = true;
-      // Node resumes reading after leaving the parser.
+      // Pauses later, because Node resumes reading when it leaves the parser.
       process.nextTick(() => this.socket.pause());
       return STOP_PARSING;
     };
@@ -329,11 +329,11 @@ export class Connection {
     return this.waiting >= MAX_PIPELINED;
   }
 
-  /** Waits until the client has taken earlier responses, so that at most one response is in memory. */
+  /** Handles a request once the client has taken earlier responses, so that memory has only one response. */
   receive(outgoing: ServerResponse, handler: RequestListener): void {
     const incoming = outgoing.req;
     const before = this.last;
-    // Unread bytes would reset the connection, perhaps before the client has received the last response.
+    // Discards the request: unread bytes would reset the connection, perhaps before the response arrives.
     if (before?.shouldKeepAlive === false) return void incoming.resume();
     this.hasBegun = true;
     this.last = outgoing;
@@ -428,7 +428,7 @@ export class Connection {
     const receivedBytes = (socket.bytesWritten ?? 0) - unsentBytes;
     // While a response is being sent, bytes from the client do not count as progress.
     const movedBytes = unsentBytes > 0 ? receivedBytes : receivedBytes + (socket.bytesRead ?? 0);
-    // The client waits for the service. An export may begin after minutes.
+    // A client that waits for a response is not idle: an export may begin after minutes.
     const isAwaited = this.current?.req.complete === true && !this.current.headersSent;
     if (movedBytes !== this.movedBytes || isAwaited) {
       this.movedBytes = movedBytes;
@@ -461,8 +461,8 @@ const TURN_POLL_MS = 5;
 const TURN_MOST = 400;
 
 /**
- * Waits until no other service is checking or taking the port. A listening socket with an abstract name marks
- * the turn, because such a name is in the network namespace of the port, and disappears with the process.
+ * Waits until no other service is checking or taking the port. During its turn, a service listens on a socket
+ * with an abstract name. The name is in the network namespace of the port, and disappears with the process.
  * @returns a function that ends the turn
  * @throws (as rejection) the system's error after two seconds
  */
@@ -481,7 +481,7 @@ async function takeTurn(port: number): Promise<() => Promise<void>> {
   }
 }
 
-/** Probes first that the port is free. With reusePort alone, another service could share it by mistake. */
+/** Checks first that the port is free: with reusePort alone, two services could share a port by mistake. */
 async function listenAlone(server: Server, { host, port }: SocketAddress): Promise<void> {
   const endTurn = await takeTurn(port);
   try {

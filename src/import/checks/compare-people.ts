@@ -2,7 +2,7 @@
 
 import { countTypos } from '../../values/search-words-and-typos.ts';
 
-/** Maximum number of people with one phone, or one name and date of birth. Larger groups are skipped. */
+/** Maximum number of people who share a phone, or a name and date of birth. Larger groups are skipped. */
 export const CROWD = 20;
 
 type Comparison = 'same' | 'near' | 'different' | undefined;

@@ -43,15 +43,15 @@ const isEqual = (kind: ImportKind, values: readonly string[]): string =>
     .join(' AND ');
 
 /**
- * Must be called after rows that were imported before are resolved by their derived references. If the stored
- * entry belongs to another member, the row becomes unresolved again.
+ * Must be called after rows are resolved by their derived references. A row that was resolved to an entry of
+ * another member becomes unresolved again.
  */
 export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   const entries = ENTRIES[kind];
   db.exec('DELETE FROM staging.entries_of_others; DELETE FROM staging.unmatched');
   if (entries === undefined || !hasDerived) return;
   stageUnmatched(db, kind, entries);
-  // Rows are matched by origin: corrected rejects must not match the accepted rows of their original files.
+  // Each origin is matched separately: corrected rejects must not match accepted rows of their original file.
   const origins = db.values<string>('SELECT DISTINCT origin FROM staging.unmatched');
   for (const origin of origins) {
     stageTakenEntries(db, kind, origin);
@@ -59,7 +59,7 @@ export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   }
 }
 
-/** Also clears references to entries of other members. */
+/** Clears references to entries of other members. Then stages unresolved rows that have an equal entry. */
 function stageUnmatched(db: Connection, kind: ImportKind, { owner, values, member }: Entries): void {
   const { table } = TARGETS[kind];
   db.exec(`INSERT INTO staging.entries_of_others (line)

@@ -77,8 +77,8 @@ function entriesAsStored({ columns, zone }: FileScope, kind: LedgerKind): string
 /**
  * Returns a SELECT of `line, detail` for the new rows of a file whose bytes were imported before. If the
  * earlier import refused at least as many rows as are now new or refused, new rows are normal, and the result
- * is undefined. A row that the earlier import matched by its values may also be new, because the import did
- * not record the code or national ID in the row.
+ * is undefined. A row that the earlier import matched by its values is also new if its code or national ID
+ * now belongs to another member, because the import stored neither.
  */
 function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string | undefined {
   const before = db.row<{ id: number; refused: number }>(
@@ -95,9 +95,9 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
 }
 
 /**
- * Returns a SELECT of `line, detail` for new rows that are probably stored already, or undefined. In a file
- * whose bytes are new, these are rows that equal a stored entry, if at least nine tenths of the rows for a
- * cooperative do. Entries that other rows of the file match do not count.
+ * Returns a SELECT of `line, detail` for new rows that are probably stored already, or undefined. If
+ * `sameFileSql` has no result, finds the new rows for a cooperative that equal stored entries, if they are at
+ * least nine tenths of its rows. Entries that other rows match, or that the import removes, do not count.
  */
 function alreadyStoredSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
@@ -165,8 +165,8 @@ const LISTED_ELSEWHERE =
 /**
  * Finds the rows for a cooperative if nearly all people in them are members of one other cooperative, and few
  * are members of the named cooperative (`here`). People whose code, name or national ID the list would change
- * do not count as `here`: they may belong to both cooperatives, and this may be the list of the other. Skips
- * the other cooperative if most of the people have left it: they may have moved.
+ * do not count as `here`: they may be members of both cooperatives. Skips a cooperative that most of the
+ * people have left: they may have moved.
  */
 const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
   others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows
@@ -238,7 +238,7 @@ const nameDiffersSql = ({ columns }: FileScope): string => {
 };
 
 /**
- * Finds entries at least twelve hours after the day of death, when it has ended in every time zone. Skips
+ * Finds entries at least twelve hours after the day of death, which has then ended in every time zone. Skips
  * members whose status was corrected.
  */
 const afterDeath = (instant: string): string => `SELECT r.line, ''
@@ -390,7 +390,7 @@ export const hasNewStops = (db: Connection, lastId: number): boolean =>
 export const lastWarning = (db: Connection): number =>
   db.value<number>('SELECT coalesce(max(id), 0) FROM staging.warnings');
 
-/** Skips rows that change neither the identity nor the code of a stored member. */
+/** Stages members elsewhere with the national ID of a row that is new or changes an identity or code. */
 function findElsewhere(db: Connection): void {
   db.exec('DELETE FROM staging.elsewhere');
   if (!db.has('main.members')) return;

@@ -72,7 +72,7 @@ const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperati
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
-/** Finds cooperatives in which at least half, and at least three, of the members have other names. */
+/** Finds cooperatives if at least half of their members in the file, and at least three, have other names. */
 const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
@@ -103,8 +103,8 @@ export const otherNameSql = ({ kind }: FileScope): string | undefined =>
 
 /**
  * Stages a warning if at least half, and at least three, of the people whom the file names for a cooperative
- * are not its members, but members of one other cooperative. Their rows have faults, so this must be called
- * before refused rows are removed.
+ * are not its members, but members of one other cooperative. Must be called before refused rows are removed,
+ * because the rows of these people have faults.
  */
 export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
   if (!isLedger(kind) || !columns.has('identity_card')) return;
@@ -143,7 +143,7 @@ function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
   return `SELECT line, ${same} FROM staging.resolved_references p WHERE ${IS_WRITTEN}`;
 }
 
-/** Start date instead of reference, because cooperatives number their loans differently. */
+/** Compares start dates, not references, because cooperatives number their loans differently. */
 const LOAN_OF_DAY = 't.loan_start_date IS r.loan_start_date';
 
 /**
@@ -177,7 +177,7 @@ function storedElsewhere(
   }
 }
 
-/** WITH clause of `sample`, lines spread evenly over the file, and `sizes`, their number by cooperative. */
+/** WITH clause: `sample` has lines spread evenly over the file, `sizes` counts these by cooperative. */
 export const WITH_SAMPLE = `WITH
   ends AS (SELECT min(line) AS first, max(line) AS last FROM staging.resolved_references),
   sample AS MATERIALIZED (SELECT DISTINCT (SELECT line FROM staging.resolved_references
@@ -201,7 +201,7 @@ function findCandidates(scope: FileScope, kind: LedgerKind) {
   );
 }
 
-/** Finds rows that equal entries of another cooperative, if at least nine tenths for a cooperative do. */
+/** Finds rows that equal entries of another cooperative, if they are 90 % or more of a cooperative's rows. */
 function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined {
   const { db } = scope;
   const candidates = findCandidates(scope, kind);

@@ -42,7 +42,7 @@ const ofFile = (cooperative: string): string => `${cooperative} IN
 
 /**
  * Stages the missing rows, or a fault if the file cannot replace the import. Skips rows of erased persons and
- * of cooperatives that are not in the file. Must be called after its rows are matched with stored rows.
+ * of cooperatives that are not in the file. Must be called after rows are matched with stored rows.
  */
 export function findMissing({ db, kind, replaces }: FileScope): void {
   if (replaces === undefined) return;

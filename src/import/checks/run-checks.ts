@@ -217,9 +217,9 @@ const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
 };
 
 /**
- * Resolves a row with a new national ID to the member with its code, whose ID the import then updates. Checks
- * refuse the row if the file also contains the old ID, and if the new ID belongs to another member of the
- * cooperative.
+ * Resolves a row with a new national ID to the member with the same code, whose ID the import then updates.
+ * Checks refuse the row if the file also contains the old ID, or if another member of the cooperative has the
+ * new ID.
  */
 const CHANGED_NUMBERS = `DELETE FROM staging.code_holders;
   INSERT INTO staging.code_holders (line, member_id)
@@ -251,7 +251,7 @@ export function readReplacedNumbers({ db, kind }: StagedFile): void {
       WHERE n.old = r.identity_card`);
 }
 
-/** Keeps the current national ID, and the code of a member into whom the row's member was merged. */
+/** Keeps a member's current national ID and, after a merge, the code of the remaining member. */
 export function keepCurrentNumbers(scope: FileScope): void {
   const { db, kind } = scope;
   if (kind !== 'members') return;
@@ -288,7 +288,7 @@ function transferChecks({ kind, zone }: FileScope): Check[] {
   ];
 }
 
-/** SQL condition. False for an erased person who was registered again. */
+/** SQL condition: the row is of an erased person. False if the person was registered again. */
 const IS_ERASED = `r.identity_card IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM main.members m WHERE m.identity_card = r.identity_card)
   AND EXISTS (SELECT 1 FROM main.erasure_secrets s WHERE identity_hash(s.secret, r.identity_card)

@@ -47,9 +47,9 @@ const sameEntry = (needs: readonly string[], stored: string) =>
     () => say('An entry of the same day and amount of this member is recorded already. Is this another one?'),
   );
 
-/** Ratio of a delivery to the average delivery of its cooperative that suggests a missing decimal point. */
+/** Ratio of a delivery to its cooperative's average, above which a decimal point is probably missing. */
 const UNUSUAL_TIMES = 10;
-/** Number of deliveries in the average. */
+/** Minimum and maximum number of deliveries in the average. */
 const [LEAST_DELIVERIES, MOST_DELIVERIES] = [10, 1_000];
 const unusualWeight = typedWarning(
   'unusual_weight',
@@ -66,7 +66,7 @@ const unusualWeight = typedWarning(
     }),
 );
 
-/** The excess may be interest or a mistake. */
+/** Warns of payments above a loan's amount. The excess may be interest or a mistake. */
 const beyondAmount = typedWarning(
   'beyond_amount',
   ['amount'],

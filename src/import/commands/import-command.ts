@@ -201,7 +201,7 @@ function sortHeadings({ headings }: MapProposal) {
   };
 }
 
-/** `open` lists the nulls of the map that an import refuses. */
+/** `open` lists the nulls that the operator must replace before an import. */
 function describeProposal(proposal: MapProposal): object {
   const { document, headerLine, unknownWords, missing } = proposal;
   const { guessed, ignored, unnamed } = sortHeadings(proposal);

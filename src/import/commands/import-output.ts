@@ -1,4 +1,4 @@
-/** The output of the `import` command as a JSON document, and the interface of both outputs. */
+/** The output of the `import` command: its interface, and the JSON document. */
 
 import { createJsonWriter } from '../../terminal/output.ts';
 import type { Run } from '../../terminal/run.ts';

@@ -68,7 +68,7 @@ interface SideFiles {
 }
 
 const CHANGE_COLUMNS = ['line', 'row', 'column', 'old', 'new'];
-/** Columns of the absent rows: all columns of the kind, so that the rows can be imported again. */
+/** Columns of the file of --absent: all columns of the kind, so that its rows can be imported again. */
 const absentColumns = ({ kind }: ImportFile) => IMPORT_COLUMNS[kind].map(({ name }) => name);
 
 async function openSideFiles(run: ImportRun, files: readonly ImportFile[], sideFiles: SideFiles) {
@@ -100,7 +100,7 @@ interface SideFilePlace {
   readonly option: string;
   /** Such as `a rejects file`. */
   readonly name: string;
-  /** True for an earlier file, which may be replaced. */
+  /** True for a side file of an earlier import, which may be replaced. */
   readonly accepts: (path: string) => Promise<boolean>;
 }
 

@@ -118,7 +118,7 @@ const STOPS_TOO = say(
 interface Finding {
   readonly part: NewsPart;
   readonly text: Message;
-  /** `text` with the name of the file; undefined if `text` has the name. */
+  /** `text` with the name of the file; undefined if `text` already contains the name. */
   readonly printed?: Message;
   /** First few lines that the finding is about. */
   readonly lines?: readonly number[];
@@ -390,8 +390,8 @@ function* describeMissing(
 }
 
 /**
- * Returns a list of one value, which pages format in their language. An instant is shortened to its day. The
- * list is empty for an empty cell, and for a derived reference, which is not in the file.
+ * Returns a list of one value for pages to format. Shortens an instant to its day. The list is empty for an
+ * empty cell, and for a reference that the import made for a row without one.
  */
 function writtenOf(column: string, value: string): (string | Written)[] {
   const text = hideIdentityCards(value.startsWith(DERIVED_REFERENCE) ? '' : value.replace(/T\d\d:.*$/, ''));

@@ -6,7 +6,7 @@ import { type Entry, fromFdPromise } from 'yauzl';
 
 /** Maximum size of all parts when unpacked, because a small archive may unpack to any size. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
-/** Maximum length of a text: twice the maximum in Excel. Any number of cells may refer to one text. */
+/** Maximum length of a text, twice Excel's maximum: any number of cells may refer to the same text. */
 export const MAX_TEXT_CHARACTERS = 65_535;
 export const LONG_TEXT = `a text of more than ${MAX_TEXT_CHARACTERS} characters`;
 /** Maximum number of parts. A workbook has a few parts for each sheet and picture. */
@@ -50,7 +50,7 @@ export async function openArchive(handle: FileHandle) {
     has: (path: string) => entries.has(path.toLowerCase()),
     /** Returns the size that a part declares for its unpacked content, in bytes. */
     bytesOf: (path: string) => entryAt(path).uncompressedSize,
-    /** Also compares the checksum, which yauzl does not check. @throws UnreadableWorkbook */
+    /** Yields the unpacked part. Verifies its checksum, which yauzl does not. @throws UnreadableWorkbook */
     async *read(path: string): AsyncGenerator<Buffer> {
       const entry = entryAt(path);
       let checksum = 0;

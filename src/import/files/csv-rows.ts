@@ -54,7 +54,7 @@ export function createCsvRows(separator: string, linesBefore: number) {
       }
       return { records, fault: undefined };
     },
-    /** The lines of an incomplete last row count as read. */
+    /** Returns the number of the next line, after the lines of an incomplete last row. */
     nextLine: () => lines + splitLines(rest).length + 1,
     /** Returns the fault of an incomplete last row. */
     end: () => (rest === '' ? undefined : fileFault(lines + 1, NEVER_CLOSED)),
@@ -103,7 +103,7 @@ function readRow(text: string, start: number, separator: string) {
   }
 }
 
-/** Returns -1 if the text ends first. Skips doubled quotes. */
+/** Returns the index of the closing quote; -1 if the text ends before it. Skips doubled quotes. */
 function closingQuote(text: string, start: number): number {
   for (let at = start + 1; ; at += 2) {
     at = text.indexOf('"', at);
@@ -113,7 +113,7 @@ function closingQuote(text: string, start: number): number {
 
 export const SEPARATORS = [',', ';', '\t', '|'] as const;
 
-/** Several rows are examined, because title rows may precede the header. */
+/** Maximum number of rows to examine: title rows may precede the header. */
 const ROWS = 30;
 
 /**

@@ -91,7 +91,7 @@ async function relationsOf(archive: Archive, path: string) {
   return relations;
 }
 
-/** Resolves the target of a relationship: a path from the root of the archive if it begins with `/`. */
+/** Resolves the target of a relationship. A target with `/` at its start is a path from the archive root. */
 const resolve = (folder: string, target: string): string =>
   new URL(target.replaceAll('%', '%25'), `part:///${folder}`).pathname.slice(1).replaceAll('%25', '%');
 
@@ -193,9 +193,9 @@ function numberStyleOf(id: number, code: string | undefined): NumberStyle {
   };
 }
 
-// Hidden columns, which the XML lists before the rows, and merged cells, which it lists after them
+// Hidden columns and merged cells. The XML lists hidden columns before the rows, and merged cells after them.
 
-/** All merged ranges are in memory. */
+/** Maximum number of merged ranges, which are all in memory. */
 const MAX_MERGES = 100_000;
 const TOO_MANY_MERGES =
   'The sheet has more than 100,000 merged ranges. Undo the merges, save the workbook and import it again.';

@@ -32,7 +32,7 @@ export interface DocumentSheet {
   readonly end: number;
 }
 
-/** All names of sheets are in memory. */
+/** Maximum number of sheets, whose names are all in memory. */
 const MAX_SHEETS = 10_000;
 const [OPENING, CLOSING] = ['<table:table', '</table:table>'];
 const LONGEST_TAG_BYTES = 16_384;
@@ -64,7 +64,7 @@ export async function listDocumentSheets(archive: Archive): Promise<DocumentShee
     offset += at;
     if (rest.length > LONGEST_TAG_BYTES) throw new UnreadableWorkbook();
   }
-  // Skips sheets in which LibreOffice caches cells of another file. Their names contain its path.
+  // Skips sheets in which LibreOffice caches cells of another file. The names of these sheets contain a path.
   return sheets.filter(({ name }) => !/^'.*'#\$/.test(name));
 }
 
@@ -184,7 +184,7 @@ export async function* readDocumentRows(archive: Archive, sheet: DocumentSheet, 
   }
 }
 
-/** Reads all sheets in one pass, because one pass per sheet would take quadratic time. */
+/** Yields the first rows of each sheet in one pass, because a pass per sheet would take quadratic time. */
 export async function* readFirstDocumentRows(
   archive: Archive,
   sheets: readonly DocumentSheet[],

@@ -96,7 +96,7 @@ export interface OpenOptions extends WorkbookOptions {
   readonly content?: FileContent | undefined;
 }
 
-/** Scans a file that is then opened several times, unchanged. @throws the system's error */
+/** Scans a file once for several calls of `openFile` with the unchanged file. @throws the system's error */
 export async function scanFile(path: string): Promise<FileContent> {
   const handle = await open(path);
   try {

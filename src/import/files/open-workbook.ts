@@ -195,7 +195,7 @@ async function firstRows(
   return rows.slice(0, HEADER_ROWS);
 }
 
-/** @throws FileFault after the records before it */
+/** @throws FileFault at a faulty row, after all records before this row */
 async function* readSheet(batches: AsyncIterable<SheetBatch>, bytes: number): AsyncGenerator<RecordBatch> {
   let line = 0;
   try {

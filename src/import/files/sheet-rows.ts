@@ -44,7 +44,7 @@ export interface SheetLayout {
   readonly headerLine: number;
 }
 
-/** Layout for reading the first rows of a sheet, in which the header is not known. Ignores merged cells. */
+/** Layout for the first rows of a sheet, before its header is known. Ignores merged cells. */
 export const NO_LAYOUT: SheetLayout = { width: 0, headerLine: Number.POSITIVE_INFINITY };
 
 type RowInProgress = ReturnType<typeof startRow>;
@@ -118,7 +118,7 @@ export function createSheetRows({ width, headerLine }: SheetLayout) {
     merge(range: MergedRange): void {
       if (range.top > headerLine && range.left < MAX_COLUMNS) merges.set(range.left, range);
     },
-    /** Returns undefined for an empty row. */
+    /** Ends the row. Returns its record; undefined for an empty row. */
     end(): FileRecord | undefined {
       if (merges.size > 0) fillMerged();
       if (row.cells.length === 0) return undefined;

@@ -69,7 +69,7 @@ const STATE = 'state.json';
 const MAX_NAME_CHARACTERS = 120;
 
 interface DeskFilesOptions extends QueueOptions {
-  /** Has a subfolder with the bytes and the state of each file. */
+  /** Folder that has a subfolder for the bytes and the state of each file. */
   readonly folder: string;
   /** Epoch of the registry's events. After a new epoch, earlier checks and imports are not shown. */
   readonly epoch: string;
@@ -87,7 +87,7 @@ export class DeskFiles {
     this.commands = new CommandQueue(options);
     for (const id of this.savedIds()) {
       if (existsSync(this.pathOf(id, STATE))) this.files.set(id, this.restore(id));
-      // An interrupted upload.
+      // Without a saved state, the upload was interrupted.
       else rmSync(this.pathOf(id, '.'), { recursive: true, force: true });
     }
   }
@@ -247,7 +247,7 @@ export class DeskFiles {
     if (kind !== undefined && choices !== undefined) this.startCheck(file, kind, choices, as);
   }
 
-  /** Confirms the import. If the check has ended or is another user's, checks the file again instead. */
+  /** Confirms the import, or checks the file again if the check has ended or another user started it. */
   startImport(file: DeskFile, as: RunAs): void {
     const { check } = file;
     if (check?.isAsking === true && check.user === as.user) check.agree();

@@ -27,7 +27,7 @@ export const IMPORT: Screen = {
   takesFiles: true,
   read(visit) {
     const before = Number(visit.query.get('before')) || Number.MAX_SAFE_INTEGER;
-    // One more than the page shows, to know whether there are earlier imports.
+    // Lists one import more than the page shows, to know whether there are earlier ones.
     const log = visit.use(openJournal);
     const imports = log.list({ before, limit: PAGE + 1 }).toReversed();
     // The members' names help users to find the paper from which they typed a row.

@@ -1,7 +1,4 @@
-/**
- * Runs commands for the desk, in separate processes. A command with a preview waits until a user confirms it,
- * for at most half an hour.
- */
+/** Runs commands for the desk, in separate processes. After a preview, a command waits for confirmation. */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Visit } from '../../desk/screen.ts';
 import type { Language } from '../../values/language.ts';
@@ -52,7 +49,7 @@ export interface RestedRun extends Omit<RunAs, 'language'> {
   readonly status: number | null;
 }
 
-/** A waiting process occupies memory and disk space for its checked rows. */
+/** Maximum wait for confirmation. A waiting process occupies memory and disk space for its checked rows. */
 const PATIENCE_MS = 30 * 60_000;
 
 let lastId = 0;
@@ -217,7 +214,7 @@ export class CommandQueue {
   private readonly options: QueueOptions;
   /** Runs that have not ended, in the order of their start. */
   private readonly runs = new Set<CommandRun>();
-  /** Last run of each work, and of `imports undo` for each import. */
+  /** Last run of each command in `WORKS`, and of `imports undo` for each import. */
   private readonly last = new Map<Work | number, CommandRun>();
 
   constructor(options: QueueOptions) {

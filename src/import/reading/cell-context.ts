@@ -97,7 +97,7 @@ export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => 
 
 // Words for choices (docs/import-reference.md#words)
 
-/** Abbreviations that need no note: those of the registry itself. */
+/** Words for a gender that are read without a note. */
 const GENDER_FORMS: ReadonlyMap<string, Gender> = new Map([
   ['m', 'MALE'],
   ['gabo', 'MALE'],

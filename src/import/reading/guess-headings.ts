@@ -95,7 +95,7 @@ const COMPARED_ROWS = 100;
 
 /**
  * Detects a header without known headings: all its cells are words without digits, and nearly all values
- * below one of the words contain a digit. In a row of data, this cell would contain a digit too.
+ * below one of the words contain a digit. If the row were data, this word would contain a digit too.
  */
 function isHeaderOf(records: readonly FileRecord[], index: number): boolean {
   const cells = (records[index] as FileRecord).cells.map((cell) => cell.trim());
@@ -233,7 +233,7 @@ const areNames = (values: readonly string[]): boolean =>
 
 /** Minimum age of members, in years. */
 const YOUNGEST = 15;
-/** Age in years. At least a quarter of the members have reached it, but hardly any cooperative has. */
+/** Age in years. At least a quarter of all members are this old, but hardly any cooperative is. */
 const OLD = 50;
 
 /** @param isOnly true if the kind has no other column of dates; otherwise the years must fit the column */

@@ -55,7 +55,7 @@ interface NoteOptions {
   readonly text?: string | undefined;
 }
 
-/** Collects notes by kind and column or, with `--strict`, faults. */
+/** Collects notes by kind and column. With `--strict`, collects faults instead. */
 export class NoteLog {
   readonly #isStrict: boolean;
   /**

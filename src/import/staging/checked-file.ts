@@ -132,7 +132,7 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
 const LARGE = 10_000;
 
 /**
- * Maximum number of stored rows per new row for which rebuilding an index is faster than adding to it. In an
+ * Maximum ratio of stored to new rows at which rebuilding an index is faster than adding to the index. In an
  * index larger than the cache, nearly every new entry is on another page.
  */
 const MOST_STORED_PER_NEW = 3;
@@ -260,13 +260,13 @@ export type AcceptedFile = Extract<CheckedFile, { readonly isRefused: false }>;
 
 /**
  * Compares a file with the registry. Must be called in the transaction of the checks. In a dry run, rows of
- * earlier files count as not stored. Lists may be read until the apply.
+ * earlier files count as not stored. The returned lists may be read until `apply` is called.
  * @param checkedVersion data version of the registry during the checks
  */
 export function openCheckedFile(scope: FileScope, checkedVersion: number) {
   const { db, assertCurrent, end, skipInvalid = false, overwritesCorrections = false } = scope;
   const counted = {
-    /** Includes refused rows. */
+    /** Number of rows, including refused rows. */
     rows: db.count('staging.rows') + countUnstaged(db),
     refusedRows: db.count('(SELECT DISTINCT line FROM staging.faults)'),
     faults: db.count('staging.faults'),
@@ -370,11 +370,11 @@ function apply(
 ): ImportChanges & { readonly importId: number; readonly lockMs: number } {
   const { db, monotonicMs } = scope;
   // The checks have verified the references of all rows, and that no row refers to the rows to be removed
-  // (checks/missing-rows.ts). Verifying them again would take longer than the write.
+  // (checks/missing-rows.ts). A second verification would take longer than the write.
   db.raw.pragma('foreign_keys = OFF');
   try {
     let { version } = checked;
-    /** Repeats the checks if the registry has changed since. Returns true after a change. */
+    /** Repeats the checks if the registry has changed since the last ones. Returns true after a change. */
     const renew = () => {
       const current = readDataVersion(db);
       if (current === version) return false;
@@ -382,7 +382,7 @@ function apply(
       version = current;
       return true;
     };
-    // The user may have confirmed long after the checks. Most work is done before the write lock is taken.
+    // Repeats outdated checks before taking the write lock: the user may have confirmed long after them.
     db.transaction.deferred(() => {
       renew();
       stageTouchedMembers(scope);
@@ -435,7 +435,7 @@ function applyAndRecord(
   return { ...changes, importId: id };
 }
 
-/** No stored entry changes its member, because the checks refuse that (run-checks.ts). */
+/** A changed row keeps its member, because the checks refuse another member (run-checks.ts). */
 function stageTouchedMembers(scope: FileScope): void {
   const { db, kind } = scope;
   if (!isPartOfMember(kind)) return;

@@ -85,8 +85,8 @@ function removeStagingFile(file: string): void {
 }
 
 /**
- * Removes the staging files of killed imports. Recognises files in use by their lock. Process ids do not
- * suffice: in containers, several imports may have the same id.
+ * Removes the staging files of killed imports. Only the lock of a file shows that it is in use: in
+ * containers, several imports may have the same process id.
  */
 export function removeStaleStaging(databaseFile: string): number {
   const stale = listStaging(databaseFile).filter((file) => !isInUse(file));
@@ -131,8 +131,8 @@ export function readSize(db: Connection) {
 }
 
 // Rows with the code or national ID of a member who was merged into another member
-// (docs/correcting.md#registered-twice). They belong to the remaining member. `readReplacedNumbers` finds
-// most of them, but not if the person still has the former national ID in another cooperative.
+// (docs/correcting.md#registered-twice). These rows belong to the remaining member. `readReplacedNumbers`
+// finds most of these rows, but not if the person still has the former national ID in another cooperative.
 
 /** Returns SQL for the last value of a removed member's field. */
 const lastOf = (field: string): string => `(SELECT h.old FROM main.changes h
@@ -159,11 +159,11 @@ const HAS_FORMER_NUMBER = `f.identity_card = r.identity_card
 const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.into_id
   WHERE f.cooperative_code = r.cooperative_code`;
 
-/** If another process changes a member later, the repeated checks report faults. */
+/** Makes the rows refer to the remaining members. Repeated checks report later changes as faults. */
 function readFormerMembers({ db, kind }: StagedFile): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
   if (!db.has('main.former_members')) return;
-  // Uses the cooperative of the remaining member: that of the merged member may have been merged into it.
+  // Uses the cooperative of the remaining member: the former one may have been merged into this cooperative.
   db.exec(`DELETE FROM staging.former_members;
     INSERT INTO staging.former_members (cooperative_code, member_code, identity_card, into_id)
     SELECT c.code, ${lastOf('member_code')}, ${lastOf('identity_card')}, g.into_id
@@ -200,7 +200,7 @@ export function openStaging(file: StagedFile) {
   };
 
   return {
-    /** @param rows in order of line, with faulty rows, so that the checks see all rows */
+    /** @param rows in order of line. Faulty rows are included, so that the checks see all rows */
     addRows(rows: readonly StagedRow[]): void {
       assertUnchecked();
       if (inStaging(db, () => insertRows(rows))) hasDerived = true;

@@ -55,8 +55,8 @@ const ACCOUNT: Omit<Assignment, 'bit'> = {
 };
 
 /**
- * Returns a SELECT of the staged changes for the history, which has ids of accounts instead of numbers. Must
- * run after new accounts are opened and before rows are updated.
+ * Returns a SELECT of the staged changes for the history, with ids of accounts instead of account numbers.
+ * Must run after new accounts are opened and before rows are updated.
  */
 export function recordedChanges({ kind }: FileScope): string {
   if (kind !== 'savings') return 'SELECT * FROM staging.changes ORDER BY id';
@@ -107,8 +107,8 @@ export function leaveStored(scope: FileScope, cells: string): void {
   db.exec('DELETE FROM staging.changed_rows WHERE cells = 0');
 }
 
-// Corrections made by hand: an import keeps a value last changed over HTTP or by a command if the file still
-// has the value from before that change (docs/import-reference.md#values-changed-by-hand)
+// Corrections made by hand: if a value was last changed over HTTP or by a command, and the file still has the
+// earlier value, the import keeps the stored value (docs/import-reference.md#values-changed-by-hand)
 
 /**
  * Returns an SQL condition: `h` is a recorded change of the value in the staged change `e`. For the opening

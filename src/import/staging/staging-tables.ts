@@ -108,7 +108,7 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.changed_rows (line INTEGER PRIMARY KEY, id INTEGER, cells INTEGER);
     CREATE TABLE staging.changes (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
       field TEXT, old, new);
-    -- Changes that are not made.
+    -- Changes that are not made, because the stored value stays.
     CREATE TABLE staging.kept (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
       field TEXT, old, new);
     CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
@@ -129,7 +129,7 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
     -- Members whose entries the file adds, changes or removes.
     CREATE TABLE staging.touched_members (id INTEGER PRIMARY KEY);
-    -- National IDs in the file that were replaced since.
+    -- National IDs of the file that a correction or merge has replaced.
     CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
     CREATE TABLE staging.erased_rows (line INTEGER PRIMARY KEY);
     -- Last codes and national IDs of merged members, with the remaining member.
@@ -156,7 +156,7 @@ export function createSessionTables(db: Connection): void {
 
 export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
-  // Files that rejected a row without a reference; empty if none did, null if the row has a reference.
+  // Files that rejected a row without a reference; empty if no file did, null if the row has a reference.
   if (hasDerivedReferences(kind)) columns.push('origin TEXT');
   for (const table of [
     'faults',
@@ -260,7 +260,7 @@ export function openFaultInsert(db: Connection): (faults: readonly ImportFault[]
   };
 }
 
-/** Reads pages, because an open statement would block writes while the caller waits for a disk or pipe. */
+/** Reads page by page: an open statement would block writes while the caller waits for a disk or pipe. */
 export function* listFaults(db: Connection): Generator<ImportFault> {
   type Row = Omit<ImportFault, 'message'> & { readonly id: number; readonly message: string };
   const page = db.raw.prepare<[number, number], Row>(

@@ -33,7 +33,7 @@ import type { Header } from './header.ts';
 export interface FileSurvey {
   /** Evidence by column; undefined before the file is scanned. */
   readonly columns?: ReadonlyMap<string, ColumnSurvey> | undefined;
-  /** Columns whose unknown words messages must not show, because the words may be names. */
+  /** Columns with unknown words that messages must not show, because the words may be names. */
   readonly hidden: ReadonlySet<string>;
 }
 
@@ -41,7 +41,7 @@ export interface FileSurvey {
 export class RowFindings {
   readonly faults: { readonly column: string; readonly message: Text }[] = [];
   readonly notes: { readonly kind: NoteKind; readonly column: string }[] = [];
-  /** Evidence about decimal marks. `place` is an index in `IMPORT_COLUMNS` of the kind. */
+  /** Evidence about decimal marks. `place` is the column's index in `IMPORT_COLUMNS`. */
   readonly evidence: { readonly place: number; readonly form: DecimalForm }[] = [];
 
   fault(column: string, message: Text): void {
@@ -99,7 +99,7 @@ function fitDecimals(
   const number = cell.replace(',', '.');
   const digits = fractionDigitsOf(number);
   if (digits <= decimal.fractionDigits) return cell;
-  // A rate below one may be a fraction. The parser of rates must report that before any fault of decimals.
+  // A rate below one may be a fraction, which the parser of rates reports before any fault of decimals.
   if (decimal === RATE && Number(number) < 1) return cell;
   // In a text file, a mark before three digits may separate thousands.
   const isMark = decimalMark === undefined ? !isComma && digits > 3 : isComma === (decimalMark === ',');

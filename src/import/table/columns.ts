@@ -97,7 +97,7 @@ export const ALTERNATIVES: { readonly [kind in ImportKind]?: Alternatives } = {
   savings: MEMBER_OF_ENTRY,
 };
 
-/** Returns the required columns that a file lacks. A column represents its alternatives. */
+/** Returns the required columns that a file lacks. Names a column, not the columns that can replace it. */
 export function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): string[] {
   const missing = IMPORT_COLUMNS[kind].filter(({ name, isRequired }) => isRequired && !columns.has(name));
   const names = missing.map(({ name }) => name);

@@ -12,7 +12,7 @@ type Values = readonly StagedValue[];
 
 interface SummedColumn {
   readonly name: string;
-  /** Index in `IMPORT_COLUMNS` of the kind. */
+  /** Index of the column in `IMPORT_COLUMNS`. */
   readonly place: number;
   readonly decimal: DecimalKind;
 }
@@ -46,7 +46,7 @@ export function createTotalsCheck(kind: ImportKind) {
   const uncompared = new Map<string, { unread: number; lines: number[] }>();
   let isAnyRow = false;
 
-  /** @param endsSection true if the row of totals ends a section of each column in which it has a total */
+  /** @param endsSection true to begin a new section in each column for which the row states a total */
   function compareAll(line: number, values: Values, endsSection: boolean): void {
     for (const { column, sections } of columns) {
       const stated = values[column.place];
@@ -172,8 +172,8 @@ export const IDENTITY: readonly string[] = [
 
 /**
  * True for a row whose first value begins with a word such as `Total`, and that no other cell identifies. The
- * row of a member named Total may match too. So an import skips a row as totals only if the row has a fault
- * (read-and-check.ts). Scans for evidence skip all matching rows.
+ * row of a member named Total may match too. So an import treats a matching row as totals only if the row has
+ * a fault (read-and-check.ts). Scans for evidence skip all matching rows.
  */
 export function isTotalsRow(
   headings: readonly { readonly column: string | null | undefined }[],

@@ -10,7 +10,7 @@ import type { Heading } from './recognise-headings.ts';
 
 const DIGITS = 16;
 const FILES = /^sha256:[0-9a-f]{16}(?: sha256:[0-9a-f]{16}){0,99}$/;
-/** Maximum number of distinct cells, because a separate query looks up the rows of each. */
+/** Maximum number of distinct cells. A separate query looks up the rows of each cell. */
 const MAX_CELLS = 100;
 
 const DIFFERENT = 'This cell differs from the one in the rejects. Copy it from there again, or empty it.';
@@ -42,7 +42,7 @@ export function createFilesReader(place: number) {
 // If imported unchanged, a marked row would overwrite the other row.
 
 const MARK = /^key:[0-9a-f]{16}$/;
-/** Columns that identify a row within its cooperative. A mark uses the first of them that the file has. */
+/** Columns that identify a row within its cooperative. A mark uses the first of these that the file has. */
 const KEYS = ['code', 'reference', 'identity_card'];
 /** Characters that spreadsheets add around a code or number, or that people write between digits. */
 const AROUND = /[\s"'=]/g;

@@ -260,7 +260,7 @@ export async function* withHeaderRows(
 /**
  * Detects rows with too few or too many cells. In a text file, an extra cell shows that a separator inside a
  * value, as in `12,500`, has shifted the other values. So even an empty extra cell is refused, unless the
- * header ends with an empty cell. In a workbook, a row ends with its last value.
+ * header ends with an empty cell. In a workbook, a row ends with its last value, so no row is too short.
  */
 export function createWidthCheck(
   { headings }: Header,

@@ -168,7 +168,7 @@ const [PAID_AMOUNT, PAID_UNTIL] = [placeOf('loans', 'paid_amount'), placeOf('loa
 /**
  * Completes the opening balance of a loan. An empty `paid_until` means the time of the import.
  * @param values values of a row without a fault in the columns of `OPENING_BALANCE`
- * @param isConstant true if a constant sets `paid_until`; it then applies only to rows with a paid amount
+ * @param isConstant true if a constant sets `paid_until`. A constant applies only to rows with a paid amount
  */
 function completeOpeningBalance(
   values: StagedValue[],
@@ -339,7 +339,7 @@ function openTable(first: RecordBatch, options: TableOptions) {
     reader.accept(findings);
     for (const note of findings.notes) notes.note(note.kind, note.column, line);
     noteUnnamed(record);
-    // The values of a faulty row may be unknown.
+    // In a faulty row, null may mean an unreadable reference.
     if (findings.faults.length === 0 && values[reference] === null) isReferenceMissing = true;
     const rejectedFrom = filesOf(record, findings);
     checkRepeat(record, findings);

@@ -1,8 +1,8 @@
 /**
- * Recognises the columns that the headings of a file name. A heading that cooperatives use, besides the name
- * of a column and its labels in English, French and Kinyarwanda, is listed here in one spelling, because
- * headings are compared folded (`fold-and-misspellings.ts`). Ambiguous headings are left out and need a map:
- * `Secteur` is also a place, `Quantité` may be litres, `Contact` may be a name.
+ * Recognises headings: names of columns, their labels in English, French and Kinyarwanda, and the headings of
+ * cooperatives, listed below. One spelling of each is enough, because headings are compared folded
+ * (`fold-and-misspellings.ts`). Ambiguous headings are left out and need a map: `Secteur` is also a place,
+ * `Quantité` may be litres, `Contact` may be a name.
  */
 
 import {

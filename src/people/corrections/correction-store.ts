@@ -36,7 +36,7 @@ type Kind = keyof Values;
 type Takes = { readonly [name: string]: Kind };
 type Correct<V> = (scope: OperationScope, values: V, options: AgreedOptions) => Correction;
 
-/** Checks that the kinds fit the types of the correction's values. */
+/** Lets the compiler check that the kinds fit the values that a correction takes. */
 const correction = <const T extends Takes, C extends Correct<{ readonly [N in keyof T]: Values[T[N]] }>>(
   takes: T,
   correct: C,
@@ -86,7 +86,7 @@ export function openCorrections(storage: Storage, waitMs?: number) {
 }
 
 export interface PreparedCorrection {
-  /** National IDs and members that the correction names. It shows no other persons. */
+  /** National IDs and members that the correction names. The correction shows no other persons. */
   readonly names: Required<Pick<Subject, 'identityCards' | 'memberIds'>>;
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
@@ -98,7 +98,7 @@ type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> } 
 };
 
 /**
- * Reads members last, because each search for a member is recorded as an access.
+ * Reads members last: after an error in another value, no search for a member is recorded as an access.
  * @throws errors of the readers
  */
 export async function prepareCorrection(name: CorrectionName, readers: Readers): Promise<PreparedCorrection> {

@@ -11,7 +11,7 @@ import { type Message, say, Written } from '../../values/message.ts';
 import type { Collision } from '../correction-result.ts';
 import { type Correction, refuse } from './run-correction.ts';
 
-/** Columns for the totals of removed entries: amount, kind of the amount, and date. */
+/** SQL for the totals of removed entries: column and kind of the amount, and column of the date. */
 const SUMS = {
   production: { of: 'grams', digits: WEIGHT.fractionDigits, kind: "'weight'", at: 'delivered_at' },
   savings: { of: 'amount_minor', digits: MONEY.fractionDigits, kind: 'e.kind', at: 'transacted_at' },

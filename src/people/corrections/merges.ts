@@ -173,7 +173,7 @@ const planPair = (db: Connection, pair: MemberPair) => ({
   notes: [...noteDifferences(db, pair), ...notePairs(db)],
 });
 
-/** The number of `from` then leads to that of `into`, unless other memberships also have it. */
+/** A lookup of the number of `from` then finds `into`, unless another membership has this number. */
 function mergeInside(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan {
   const pair = { from: from.id, into: into.id };
   stagePairs(db, [pair]);

@@ -74,10 +74,10 @@ interface NewNumber {
 }
 
 /**
- * The number `old` still finds the person. If another person has or had `current`, the operator has to agree.
+ * Replaces `old`, which still finds the person. If another person has or had `current`, the operator has to
+ * agree to one of these options:
  * `samePerson`: the two people become one person. Memberships in the same cooperative are merged.
- * `releases`: if `current` is a former number of another person, that person loses the number. Otherwise,
- * `old` no longer finds the person.
+ * `releases`: a former holder of `current` loses it. Without such a person, `old` finds no person any more.
  */
 export function replaceNumber(
   { db, format }: OperationScope,
@@ -113,8 +113,7 @@ function readReplacement(
   },
 ) {
   const { old, current, memberId, samePerson } = replacement;
-  // A number may lack a redirect for two reasons: it is not a former number, or its replacement was later
-  // changed over HTTP.
+  // `current` has no redirect if it is not a former number, or if its replacement was changed over HTTP.
   const leadsTo = redirectOf<string>(db, REPLACED_NUMBERS, current) ?? old;
   const isFormer = leadsTo !== old;
   const otherHolders = old === current ? [] : holdersOf(db, isFormer ? leadsTo : current);
@@ -131,7 +130,7 @@ function readReplacement(
     otherHolders,
     /** True if the new number, `current`, was once replaced by a number other than `old`. */
     isFormer,
-    /** Number that the holders get: if `current` is theirs, but was replaced, the one that replaced it. */
+    /** Number that the holders get: `current`, or the replacement of `current` if it was their own number. */
     assigned: isFormer && samePerson && otherHolders.length > 0 ? leadsTo : current,
   };
 }
@@ -183,7 +182,7 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
     return same === undefined ? [] : [{ from: id, into: same.id }];
   });
   stagePairs(db, pairs);
-  // `--release` takes `current` from the other person whose former number it is. Without such a person,
+  // If `current` is a former number of another person, `--release` takes it from this person. Otherwise,
   // `--release` releases `old`.
   const isTaken = isFormer && !isJoined;
   const ids = holders.map(({ id }) => `SELECT ${id}`).join(' UNION ALL ');

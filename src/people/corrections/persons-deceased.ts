@@ -52,7 +52,7 @@ export const refuseUnknown = (db: Connection, identityCard: string): CorrectionR
 const ENDED_EVERYWHERE = 36 * 3600;
 
 /**
- * Entries after an event need a check: another person may have delivered, or a date is wrong.
+ * Returns a note of entries after an event: another person may have delivered, or a date may be wrong.
  * @param ids SQL list of member ids
  * @param from first instant after the event, in epoch seconds
  */

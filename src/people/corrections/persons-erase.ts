@@ -36,7 +36,7 @@ type Replaced = {
     : never;
 }[keyof typeof MEMBER_FIELDS];
 
-/** SQL of replaced values. No client can enter a number with a letter, or a code with two spaces. */
+/** SQL of the new values. No client can enter a number with a letter, or a code with two spaces. */
 const REPLACEMENTS: { readonly [property in Replaced]: string } = {
   identityCard: "'e' || printf('%015d', id)",
   memberCode: "'erased  ' || id",
@@ -99,7 +99,7 @@ export function erasePerson(
   };
 }
 
-/** Clears copies that an earlier erasure has left, unless this is a dry run. */
+/** Refuses a repeated erasure. Unless this is a dry run, first clears copies that the earlier one left. */
 function refuseAgain(
   db: Connection,
   nowSeconds: number,

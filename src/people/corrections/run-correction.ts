@@ -39,7 +39,7 @@ export interface Correction {
 
 export interface CorrectionPlan {
   readonly touched: Touched;
-  /** Changes the touched rows, and records the rows that it creates. */
+  /** Changes the rows in `touched`, and records the rows that it creates. */
   readonly work: (correctionId: number) => void;
   /** Members whom the operator sees before confirming. */
   readonly members?: readonly MemberFate[];
@@ -65,7 +65,7 @@ export interface Day {
 
 /** Options of a correction, and statements to which the operator agrees. */
 export interface AgreedOptions extends CorrectionOptions {
-  /** A national ID is released, or is taken from another person. */
+  /** True if a national ID may be released, or taken from another person. */
   readonly releases?: boolean | undefined;
   readonly samePerson?: boolean | undefined;
 }

@@ -20,7 +20,7 @@ import { lastPage } from '../../values/errors.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { ifGiven } from './member-values.ts';
 
-/** Includes the current month. */
+/** Number of months in the chart, including the current month. */
 const MONTHS = 24;
 const SHOWN = 12;
 

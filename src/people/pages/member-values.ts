@@ -10,7 +10,7 @@ import { type Html, type HtmlValue, html } from '../../values/html.ts';
 export const ifGiven = <T>(row: StoredRow, field: string, write: (value: T) => string): string | undefined =>
   row[field] === null || row[field] === undefined ? undefined : write(row[field] as T);
 
-/** Fields in headings, and parts of the full name. */
+/** Fields that are not listed, because they are in headings, or are parts of the full name. */
 const ELSEWHERE = ['cooperative_id', 'identity_card', 'first_name', 'last_name'];
 const SHOWN_FIELDS = listFields(MEMBER_FIELDS)
   .map(({ name }) => name)

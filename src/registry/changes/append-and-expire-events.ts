@@ -24,7 +24,7 @@ export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity)
 
 export const EVENT_RETENTION_DAYS = 400;
 
-/** Bits of the fields of a member's event that report changes of deliveries and savings. */
+/** Fields of a member's event that report changes of the member's deliveries and savings, with their bits. */
 const SUMMARIES = { production_summary: 12, savings_summary: 13 };
 export type EventSummary = keyof typeof SUMMARIES;
 
@@ -45,7 +45,7 @@ function namesByBit(
   return names;
 }
 
-/** Names in request bodies and import files. The index of a name is the bit of the field in stored events. */
+/** Names of fields in bodies and files. The index of a name is the bit of the field in stored events. */
 export const EVENT_FIELDS: { readonly [entity in EventEntity]: readonly string[] } = {
   cooperative: namesByBit(COOPERATIVE_FIELDS),
   member: namesByBit(MEMBER_FIELDS, SUMMARIES),
@@ -87,14 +87,14 @@ export function actorOfCode(code: number): Actor {
 /** Returns the latest epoch second whose events have expired. */
 const expiryOf = (nowSeconds: number): number => nowSeconds - EVENT_RETENTION_DAYS * DAY_SECONDS;
 
-/** Expired events that a single write removes. More than 1, so that a long table shrinks. */
+/** Maximum number of expired events that a new event removes: more than 1, so that a long table shrinks. */
 const MOST_REMOVED_BY_WRITE = 4;
-/** Expired events that an import or an undo removes. */
+/** Maximum number of expired events that an import, correction or undo removes. */
 const MOST_REMOVED_BY_SET = 100_000;
 
 /**
  * Deletes at most `@most` expired events, up to the first event that has not expired. The newest event always
- * stays, because SQLite would give its sequence number to the next event.
+ * stays, because otherwise SQLite would give its sequence number to the next event.
  */
 const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
     SELECT coalesce(min(sequence) FILTER (WHERE at > @expiry), max(sequence))
@@ -111,7 +111,7 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
     [type: number, rowId: number, cooperativeId: number, fields: number, at: number, actor: number]
   >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
   const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
-  /** Epoch second in which no expired event was found, and which needs no further search. */
+  /** Last epoch second in which a search found no expired event; this second needs no other search. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** @param fields changed fields; empty unless the action is `updated` */
   return (
@@ -132,8 +132,8 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
 /**
  * Appends one event for each selected row, in the order of the SELECT, and records the range of their
  * sequence numbers for the operation.
- * @param rows SELECT of `type, row_id, cooperative_id, fields`, with a `typeCode` and, for an updated row,
- *   the sum of `fieldBit` values; `fields` is 0 for other rows
+ * @param rows SELECT of `type, row_id, cooperative_id, fields`. `type` is a `typeCode`. `fields` is the sum
+ *   of the changed fields' `fieldBit` values; it is 0 for a created or deleted row.
  * @returns the number of events
  */
 export function appendEvents(db: Connection, rows: string, nowSeconds: number, actor: Actor): number {
@@ -155,8 +155,8 @@ export function appendEvents(db: Connection, rows: string, nowSeconds: number, a
 }
 
 /**
- * Makes followers of a copy start again, because the copy lacks the latest changes of the original and reuses
- * their numbers. Does nothing to a file that has no table `feed`.
+ * Makes followers of a restored copy start again. The copy lacks the last events of the original, and will
+ * give their numbers to other events. Does nothing to a file without the table `feed`.
  */
 export function renewEpoch(db: Connection): void {
   if (!db.has("sqlite_schema WHERE name = 'feed'")) return;

@@ -7,8 +7,8 @@ import { type ChangedRow, type EventSummary, openEventAppender } from './append-
 import { announcedEntity, type OwnedEntity, type RecordedEntity } from './tables.ts';
 
 /**
- * SQL of the id for a new row. Null lets SQLite assign the next id. If the row with the highest id was
- * removed, the id after it follows, because ids are never reused.
+ * SQL of the id for a new row; null if SQLite may choose the id. If the row with the highest id was removed,
+ * SQLite would reuse this id, so the SQL returns the next id.
  */
 export const newIdSql = (table: string): string =>
   `(SELECT last_id + 1 FROM removed_ids
@@ -56,7 +56,7 @@ export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
       insert.run(entity, row.id, CREATED, null, null, nowSeconds, actor);
       append('created', row, [], nowSeconds, actor);
     },
-    /** Ignores fields whose values are equal. */
+    /** Records only fields whose old and new values differ. */
     changed(row: ChangedRow, change: ChangedValues, nowSeconds: number, actor: Actor): void {
       const changed: string[] = [];
       for (const [i, field] of change.fields.entries()) {
@@ -75,7 +75,7 @@ export function openEntryRecorder(db: Connection, summary: EventSummary) {
   const insert = openInsert(db);
   const append = openEventAppender(db, 'member');
   return {
-    /** @param rows ids of the new entry, and of a new savings account */
+    /** @param rows ids of the new entry and, if it opened a savings account, of the account */
     created(
       rows: { readonly [entity in OwnedEntity]?: number },
       member: ChangedRow,
@@ -89,7 +89,7 @@ export function openEntryRecorder(db: Connection, summary: EventSummary) {
   };
 }
 
-/** SELECT of operations that were undone, and of their undos. */
+/** SELECT of actors: all operations that were undone, and their undos. */
 export const REVERSED_ACTORS = ['import', 'correction', 'undo']
   .map((kind) => `SELECT '${kind}:' || id FROM main.operations WHERE undone_at IS NOT NULL`)
   .join('\n  UNION ALL ');

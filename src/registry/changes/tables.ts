@@ -1,6 +1,6 @@
 /**
- * Tables of cooperatives, members and entries: owners, references and unique columns, on which history,
- * events, counts, undo, corrections and reports about persons are based.
+ * Describes the tables of cooperatives, members and entries: owners, references and unique columns. History,
+ * events, counts, undo, corrections and reports about persons use these descriptions.
  */
 
 import type { Connection } from '../../sqlite/connection.ts';
@@ -16,15 +16,15 @@ export const CHANGED_ENTITIES = [
 export type ChangedEntity = (typeof CHANGED_ENTITIES)[number];
 
 /**
- * SQL of the value of a stale column of the read model, which triggers set in the transaction that changes
- * the entries (../../sqlite/registry-1.sql). Never change this value, because existing files contain it.
+ * SQL of the value that marks a column of the read model as stale. Triggers set the value when entries change
+ * (../../sqlite/registry-1.sql). Never change this value, because existing files contain it.
  */
 export const STALE_SQL = "''";
 
 export const READ_MODEL_COLUMNS = ['production', 'loans', 'savings'] as const;
 export type ReadModelColumn = (typeof READ_MODEL_COLUMNS)[number];
 
-/** Must match the partial index `members_unsummarized`. */
+/** Must equal the condition of the partial index `members_unsummarized`. */
 export const IS_STALE = READ_MODEL_COLUMNS.map((column) => `${column} = ${STALE_SQL}`).join(' OR ');
 
 /** @param members SQL condition for the members whose entries changed */
@@ -47,7 +47,7 @@ export interface Table extends Description {
   readonly entity: ChangedEntity;
   /** Only rows with events have `created_at` and `updated_at`. */
   readonly hasTimestamps: boolean;
-  /** Sets of unique columns, without the id. */
+  /** Sets of columns whose values together are unique in the table. The id is not listed. */
   readonly unique: readonly (readonly string[])[];
 }
 
@@ -94,7 +94,7 @@ function describeTable(entity: ChangedEntity): Table {
   return { entity, ...description, hasTimestamps, unique };
 }
 
-/** Ordered so that each table refers only to earlier tables. */
+/** In this order, the rows of each table refer only to rows of earlier tables. */
 export const TABLES: readonly Table[] = CHANGED_ENTITIES.map(describeTable);
 
 export const tableOf = (entity: ChangedEntity): Table =>
@@ -155,7 +155,7 @@ const FIELD_NAMES: ReadonlyMap<string, string> = new Map(
   FILE_FIELDS.flatMap(listFields).map(({ column, name }) => [column, name]),
 );
 
-/** Returns the name in request bodies and import files. */
+/** Returns the name of the column's field in request bodies and import files. */
 export const fieldOfColumn = (column: string): string => FIELD_NAMES.get(column) ?? column;
 
 const NOT_RECORDED: readonly string[] = ['id', 'updated_at', ...READ_MODEL_COLUMNS];

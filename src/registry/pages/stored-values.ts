@@ -12,7 +12,7 @@ import { ADDED_LABELS, FILE_COLUMNS, FILE_FIELDS, type ImportKind, kindOf } from
 import { MEMBER_FIELDS } from '../members.ts';
 import type { FoundMember, StoredRow } from '../stored/stored-data-types.ts';
 
-/** If several have the same name, the label of the last one counts. */
+/** If a name occurs more than once, the last label counts. */
 const LABELLED = [
   ...Object.values(FILE_COLUMNS).flat(),
   ...[...FILE_FIELDS, ACCOUNT_FIELDS, MEMBER_FIELDS].flatMap(listFields),

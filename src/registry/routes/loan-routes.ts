@@ -68,7 +68,7 @@ function readNewLoan(body: Partial<LoanInput>, { faults, nowSeconds }: Decision)
   return [decideNewLoan(body as LoanInput & { memberId: number }, nowSeconds)];
 }
 
-/** Adds all faults of the change. Stored values replace invalid or missing fields. */
+/** Adds all faults of a change to `faults`. Stored values replace invalid and missing values. */
 function readLoanValues(
   body: Partial<LoanInput>,
   stored: LoanRecord,

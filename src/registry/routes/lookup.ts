@@ -134,7 +134,7 @@ const PLAIN_GROUPS = ALL_GROUPS.filter((group) => group !== 'financials');
 interface Match {
   readonly json: string;
   readonly memberships: readonly Membership[];
-  /** Set if the requested number was replaced. */
+  /** Current national ID, if the requested national ID was replaced. */
   readonly current?: string | undefined;
 }
 
@@ -173,7 +173,7 @@ export const lookUp = (
   consolidate(store.listActiveMemberships(identityCard, financialsAt(caller, clock)));
 
 /**
- * A replaced number finds the person with the current number, but the record shows the requested number
+ * Finds a person by a current or a replaced national ID. The response shows the requested national ID
  * (docs/api.md#a-replaced-national-id).
  * @returns undefined if the person has no active membership
  */
@@ -251,7 +251,7 @@ const ID_OR_NATIONAL_ID: Parameter = {
   takesAnyByte: true,
 };
 
-/** @param resource the resource of the other member routes, so that all show a member alike */
+/** @param resource the resource that the other member routes use, so that all routes show a member alike */
 export const lookUpRoute = (
   resource: Pick<Resource<Member, unknown>, 'schema' | 'groups' | 'represent'>,
   { storeOf, clock, zone }: ResourceDependencies<MemberStore>,
@@ -294,7 +294,7 @@ export const lookUpRoute = (
 
 // Many lookups in one request (docs/api.md#many-lookups-at-once)
 
-/** A full request blocks the event loop for a few milliseconds. */
+/** A request with this many lookups blocks the event loop for a few milliseconds. */
 export const MOST_LOOKUPS = 100;
 const EXPECTED_NATIONAL_ID = 'Expected a national ID of exactly 16 digits.';
 

@@ -111,7 +111,7 @@ function entryRoutes<New, Entry>(
       responses: { 201: { description: 'The new entry.', schema } },
       refusals: [400, 404, 410, 503],
       creation: createWith<Entry>({
-        // A derived reference reveals how many equal entries are stored.
+        // If the request has no reference, the derived reference reveals how many equal entries are stored.
         showsOnlyItsRequest: (values) =>
           typeof (values as { readonly reference?: unknown }).reference === 'string',
         subjectOf: (_shown, request) => subjectOf(request),

@@ -173,8 +173,8 @@ function readNames(
 }
 
 /**
- * Adds the faults that depend on several fields or on the stored member.
- * @param body checked, without its invalid fields; if there are faults, the values may be incomplete
+ * Adds faults that depend on several fields or on the stored member. After a fault, values may be missing.
+ * @param body checked, without its invalid fields
  * @param stored undefined for a new member
  */
 function readMemberValues(

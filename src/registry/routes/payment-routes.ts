@@ -33,7 +33,7 @@ import { SHOWN_PAYMENT } from '../shown-rows.ts';
 import { COOPERATIVE_FILTER, statusFilter } from './cooperative-routes.ts';
 import { lendingFilters } from './loan-routes.ts';
 
-/** Values in place of missing and invalid fields, so that the rules can check the other fields. */
+/** Values that replace missing and invalid values, so that the rules can check the other fields. */
 const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS };
 
 /** @returns the values, and a function that checks them against the loan in the transaction of the write */
@@ -59,7 +59,7 @@ function findLoanOf(loans: OwnedRows['loans'], { loanId }: PaymentRecord): [loan
   return [loan];
 }
 
-/** Adds all faults of the change. Stored values replace invalid or missing fields. */
+/** Adds all faults of a change to `faults`. Stored values replace invalid and missing values. */
 function readPaymentValues(
   body: Partial<PaymentInput>,
   stored: PaymentRecord,

@@ -46,7 +46,7 @@ export function mergeErasures(...all: readonly Erasures[]): Erasures {
 export const erasedSince = (newest: Erasures, earlier: Erasures): string[] =>
   [...newest.erasedAt].filter(([hash, at]) => at > (earlier.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
 
-/** In a registry, a new erasure has nothing to clear, hence `cleared_at`. */
+/** A registry sets `cleared_at` at once, because it has no data of a person whose erasure is new to it. */
 const INSERT = {
   registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
   file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',
@@ -91,8 +91,8 @@ export function addToErasuresFile(file: string, erasures: Erasures): boolean {
 }
 
 /**
- * Adds the registry's erasures to its file of erasures. An erasure may be missing there, because its command
- * was killed between the writes to the registry and to the file.
+ * Adds the registry's erasures to its file of erasures. The file lacks an erasure if the command was killed
+ * after it had written to the registry.
  * @throws StorageError
  */
 export const keepErasures = (registry: Connection, databaseFile: string): boolean =>

@@ -50,7 +50,7 @@ export const currentMemberSql = (id: string): string => currentSql(MERGED_MEMBER
 export const redirectOf = <To extends Key>(db: Connection, redirects: Redirects, from: To): To | undefined =>
   db.value<To | undefined>(redirectSql(redirects), [from]);
 
-/** Also true for a national ID that a later correction released. */
+/** SQL that is true for a replaced national ID, even if a later correction has ended its redirect. */
 export const wasReplacedSql = (value: string): string =>
   `EXISTS (SELECT 1 FROM main.${REPLACED_NUMBERS.table} WHERE old = ${value})`;
 
@@ -69,7 +69,7 @@ export const endRedirect = (
     .changes > 0;
 
 /**
- * Redirects a key, and all keys that were redirected to it, to a target.
+ * Redirects `key`, and all keys that were redirected to `key`, to `target`.
  * @param keepsKey false if `key` becomes free for another person or row, and gets no redirect
  */
 export function addRedirect(
@@ -95,7 +95,7 @@ export function undoRedirects(db: Connection, correctionId: number): void {
   }
 }
 
-/** @param code SQL of the code of a member before it was merged */
+/** @param code SQL of the member code that a merged member had before the merge */
 export const mergedByCodeSql = (code: string): string =>
   `SELECT ${MERGED_MEMBERS.to} FROM main.${MERGED_MEMBERS.inForce} f WHERE ${code} =
     (SELECT old FROM main.changes WHERE entity = 'members' AND row_id = f.${MERGED_MEMBERS.from}
@@ -137,8 +137,8 @@ export const TRANSFERS = `SELECT m.id AS member_id, ${option('to')} AS code, ${o
        AND h.actor NOT IN (${REVERSED_ACTORS}))`;
 
 /**
- * Entries that a membership cannot receive after its transfer (docs/correcting.md#a-change-of-cooperative).
- * Withdrawals and payments are accepted, because they close old savings and loans.
+ * Entries that may not be dated after the transfer of their member. Withdrawals and payments may, because
+ * they close old savings and loans (docs/correcting.md#a-change-of-cooperative).
  */
 const BEGINNINGS = {
   production: { column: 'delivered_at', condition: 'true' },
@@ -160,8 +160,8 @@ export function beginningAfterTransfer(kind: BeginningKind, zone: TimeZone | und
 }
 
 /**
- * Returns a SELECT that finds a row if an entry is dated after the transfer of its member. It reads transfers
- * only for an ended membership. The parameters are SQL.
+ * Returns a SELECT that finds a row if an entry is dated after the transfer of its member. The SELECT reads
+ * transfers only for an ended membership. `memberId`, `at` and `entryKind` are SQL.
  * @param entryKind kind of a savings transaction
  */
 export function transferCheck(

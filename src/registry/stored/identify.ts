@@ -64,7 +64,7 @@ const OF_ANOTHER = `SELECT 1 FROM main.members WHERE identity_card = @number AND
   UNION ALL SELECT 1 FROM main.members m
   WHERE m.identity_card = (${redirectSql(REPLACED_NUMBERS, '@number')}) AND m.id NOT IN (%)`;
 
-/** Entities whose saved responses have no Location, each with a field that only these responses contain. */
+/** Entities whose saved responses have no `Location`. Each `field` occurs only in responses of its entity. */
 const ENTRY_RESPONSES = [
   { entity: 'production', field: 'delivered_at' },
   { entity: 'savings', field: 'transacted_at' },

@@ -28,16 +28,16 @@ export interface StoredChange extends HistoryEntry {
   readonly row: string;
 }
 
-/** A member matches if any identifier matches, within `cooperativeCode` if set. */
+/** At least one identifier must match. If `cooperativeCode` is set, the cooperative must match too. */
 export interface MemberName {
   readonly id?: number;
   readonly memberCode?: string;
   /** Current or former national ID. */
   readonly identityCard?: string;
   /**
-   * Set for search input, which may be outdated or in the wrong letter case. If nothing matches, the search
-   * tries codes and references in upper case, then the codes of merged members. Corrections need exact
-   * identifiers, so they leave this unset.
+   * Set for the input of a search, which may be outdated or in the wrong letter case. If nothing matches, the
+   * search tries codes and references in upper case, and then the codes of merged members. Corrections need
+   * exact identifiers, so they do not set `isTyped`.
    */
   readonly isTyped?: true;
   /** Reference of a delivery, savings transaction, loan or payment of the member. */

@@ -36,7 +36,7 @@ export const FOUND_MEMBER =
 const CURRENT_NUMBER = `SELECT identity_card AS number FROM main.members
   WHERE id = ${currentMemberSql('@id')} AND status <> '${ERASED_STATUS}'`;
 
-/** The names are those of the JSON output. */
+/** The JSON output uses these names. */
 export const ROW_LISTS: readonly (readonly [
   name: string,
   heading: Message,
@@ -122,7 +122,7 @@ const FOUND = `SELECT id FROM main.members WHERE id = @id
   UNION SELECT id FROM main.members WHERE member_code = @memberCode
   UNION SELECT id FROM main.members WHERE identity_card = ${currentNumberSql('@identityCard')}`;
 const FOUND_BY_FORMER_CODE = `SELECT DISTINCT into_id AS id FROM (${mergedByCodeSql('@memberCode')})`;
-/** One index search for each cooperative and table. */
+/** SQLite searches one index for each cooperative and table. */
 const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as const)
   .map(
     (entity) => `UNION SELECT ${memberSql(entity, 'e')} FROM main.cooperatives o

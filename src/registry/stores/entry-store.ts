@@ -40,17 +40,17 @@ import { openColumnRefresh, type ReadModelFormat } from './read-model.ts';
 import { columnsOf, openInsert, type StoreDependencies } from './row-store.ts';
 import { selected } from './rows.ts';
 
-// References derived from the other values (docs/import-reference.md#entries-without-a-reference): a hash of
-// the `HASHED` columns as the file has them. Equal rows get a number after the hash. A row gets the same
-// reference in each import, even if its member has changed since. For a row of a rejects file, the hash
-// includes the hashes of the files in which the row was refused.
+// Derived references (docs/import-reference.md#entries-without-a-reference) are hashes of `HASHED` columns.
+// The values are hashed as the file has them, so a row gets the same reference in each import, even if its
+// member has changed since. The second of several equal rows gets `-2` after the hash, and so on. For a row
+// of a rejects file, the hash includes the hashes of the files in which the row was refused.
 
 /** Enough that the entries of a country do not collide by chance. */
 const HASH_CHARACTERS = 20;
 
 export const hasDerivedReferences = (kind: ImportKind): kind is DerivedKind => kind in HASHED;
 
-/** @returns a function that derives the reference of the first of several equal rows */
+/** @returns a function that derives a reference, without the number that later equal rows get */
 export function openDerivation(
   kind: DerivedKind,
   columns: readonly string[],
@@ -113,7 +113,7 @@ function openReferences(db: Connection, kind: DerivedKind, fields: Fields) {
         faults.add('reference', 'This field must be unique.');
     },
 
-    /** Derives the same reference as an import of these values. */
+    /** Derives the reference as an import does, but adds the next number if equal entries are stored. */
     derive({ cooperativeId, cooperativeCode, memberCode }: Member, values: object): string {
       const stored = columnsOf(declared, values);
       const cells = new Map<string, StagedValue | undefined>([

@@ -49,7 +49,7 @@ const LOANS_OF_PERSON = `members m INDEXED BY members_person
 const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
 const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
 
-/** The indexes on reference and on time of change begin with the cooperative: one search for each. */
+/** Cooperatives `g`, to search one by one, because the indexes of the lists begin with the cooperative. */
 const COOPERATIVES = 'json_each(coalesce(@cooperatives, (SELECT json_group_array(id) FROM cooperatives))) g';
 /** Maximum length of a list of changes, because counting and sorting cost more as a registry grows. */
 const MOST_UPDATED = 10_000;

@@ -127,7 +127,6 @@ export function openFewMembers<Row>(db: Connection, listed: ListRows, condition 
       identityCard,
       memberCode,
       mobile,
-      // For `codeInCooperative`.
       cooperativeId: cooperatives?.[0] ?? null,
       cooperatives: toIdsParameter(cooperatives),
       status,
@@ -222,7 +221,7 @@ export function openMembers(
     return undefined;
   }
 
-  /** A former national ID must not redirect to another person. */
+  /** Refuses to change a national ID that replaced another: the redirect would lead to a wrong person. */
   function refuseChange(stored: Member, { identityCard }: MemberValues): void {
     if (identityCard !== stored.identityCard && selectFormerNumber.get(stored.identityCard) !== undefined)
       refuseFields({

@@ -10,9 +10,9 @@ import { MEMBER_STATUSES, type MemberStatus } from '../members.ts';
 // Format and match expressions. Existing files have this format, so a change needs a migration that rebuilds
 // the index (docs/decisions/0027-search.md).
 
-/** First character of index words that are not names. Stored texts contain no control characters. */
+/** First character of index words that are not names. It is a control character, so no name contains it. */
 const MARK = 31;
-/** Range of characters that the tokenizer treats as letters, of which two encode the id of a cooperative. */
+/** Range of characters that the tokenizer treats as letters. Two of them encode the id of a cooperative. */
 const [FIRST_LETTER, LETTERS] = [0x4e00, 20_000];
 
 const wordOfCooperative = (id: number): string =>
@@ -73,7 +73,7 @@ const BATCH = 10_000;
 /** SELECT of the first member that an import left unindexed; no row if the index is complete. */
 export const FIRST_UNINDEXED = 'SELECT first_id FROM unindexed_names';
 
-/** Marks the members of a large import, and of the incomplete batch before, for indexing without its lock. */
+/** Marks the members of a large import, and all unindexed older members, to be indexed after its commit. */
 export const leaveUnindexed = (db: Connection): void =>
   db.exec(`INSERT INTO main.unindexed_names (first_id) SELECT ${nextSql('members')}
     WHERE NOT EXISTS (SELECT 1 FROM main.unindexed_names)`);

@@ -81,7 +81,7 @@ function openConflicts(
   const fieldOf = (name: string) => declared.find(({ column }) => column === name);
   const owner = referencesOf(tableOf(entity)).find(({ column }) => fieldOf(column) !== undefined);
   const ownerField = owner && fieldOf(owner.column);
-  // A new row cannot belong to an erased person; stored rows may stay.
+  // A stored row may belong to an erased person, but a new row may not.
   const ownerCondition =
     owner?.entity === 'members' ? `(status <> '${ERASED_STATUS}' OR @exceptId IS NOT NULL)` : 'true';
   const selectOwner =

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync 
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { runs, type State, tryCommands } from '../support/command-matrix.ts';
+import { quickOrLong } from '../support/quick-or-long.ts';
 import { type Connection, openFile } from '../support/sqlite.ts';
 
 /** The version of the schema is in the 60th byte and after it. */
@@ -69,7 +70,11 @@ const STATES: { readonly [name: string]: State } = {
   },
 };
 
+/** The quick tests try one of the states in which commands work, and one in which most refuse. */
+const QUICK = ['in use', 'absent'];
+
 for (const [name, state] of Object.entries(STATES)) {
+  if (quickOrLong(!QUICK.includes(name), false)) continue;
   test(`every command answers with a sentence and its status when the registry is ${name}`, async (context) => {
     assert.ok(runs.length > 40, `${runs.length} commands`);
     assert.deepEqual(await tryCommands(context, state), []);

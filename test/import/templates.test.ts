@@ -7,8 +7,9 @@ import { openFile as openImported } from '../../src/import/files/open-file.ts';
 import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
 import { recogniseHeadings, scoreHeader } from '../../src/import/table/recognise-headings.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';
-import { LANGUAGES } from '../../src/values/language.ts';
+import { LANGUAGES, type Language } from '../../src/values/language.ts';
 import { importPlace } from '../support/importing.ts';
+import { quickOrLong } from '../support/quick-or-long.ts';
 
 async function rowsOf(path: string, kind: ImportKind) {
   const source = await openImported(path, { scoreHeader: (cells) => scoreHeader(kind, cells) });
@@ -21,7 +22,7 @@ async function rowsOf(path: string, kind: ImportKind) {
   }
 }
 
-for (const language of LANGUAGES)
+for (const language of quickOrLong<readonly Language[]>(['en'], LANGUAGES))
   test(`the templates in ${language} are imported one after the other, without their invented rows`, async (t) => {
     const place = importPlace(t);
     for (const kind of IMPORT_KINDS) {

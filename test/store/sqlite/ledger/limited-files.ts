@@ -1,4 +1,4 @@
-/** Records more than the limit on the size of files allows; full-disk.test.ts runs it. */
+/** Records more than the limit on the size of files allows; full-disk.long.test.ts runs it. */
 
 import { encodeAccesses } from '../../../../src/ledger/ledger-entries.ts';
 import { LedgerWriter } from '../../../../src/ledger/ledger-writer.ts';

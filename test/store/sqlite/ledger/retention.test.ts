@@ -11,6 +11,7 @@ import { readMonthKeys } from '../../../../src/ledger/month-keys.ts';
 import { pruneLedger, readLedgerStatus } from '../../../../src/ledger/open-ledger.ts';
 import { openServiceLedger } from '../../../../src/ledger/service-ledger.ts';
 import { temporaryFolder } from '../../../support/app.ts';
+import { quickOrLong } from '../../../support/quick-or-long.ts';
 import {
   allEntries,
   findReceipt,
@@ -238,6 +239,6 @@ test('with clocks of any kind, what is removed is never newer than what is kept,
       assert.deepEqual(verifyIn(place).faults, []);
       rmSync(`${root}/${run - 1}`, { recursive: true });
     }),
-    { numRuns: 15 },
+    { numRuns: quickOrLong(3, 15) },
   );
 });

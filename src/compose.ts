@@ -133,7 +133,7 @@ function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): Acce
     request(entry) {
       const { keyId, reason, time } = entry;
       const at = Math.floor(time / 1000);
-      // Other reasons, such as those of 503, are not refusals of the key.
+      // Other reasons, such as a busy database, are not refusals of the key.
       if (keyId !== undefined && reason !== undefined && reason in REFUSALS)
         keys.countUse(keyId, 'refused', reason, at);
       else if (keyId !== undefined) keys.countUse(keyId, 'admitted', '', at);

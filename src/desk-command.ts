@@ -33,7 +33,7 @@ export function declareDesk(command: Command, context: CliContext): void {
       (text) => accept(parsePort(text)),
     )
     .option('--open', 'open the link in the browser of this machine (xdg-open) instead of printing it')
-    // Only declared to explain in the error how to connect from another machine.
+    // Declared only so that the error can explain how to connect from another machine.
     .addOption(new Option('--host <address>').hideHelp())
     .action((options: DeskOptions) => runDesk(context, options));
 }

@@ -16,8 +16,8 @@ if (fault !== undefined) {
 if (process.argv.includes('serve')) (await import('./runtime/process.ts')).limitMemory();
 
 /**
- * After the reader has closed the stream, as `head` does, drops all text: an import must not stop because
- * nobody reads its output (docs/operating.md#commands).
+ * Writes to a stream. Drops the text after the reader has closed the stream, as `head` does: an import must
+ * not stop because nobody reads its output (docs/operating.md#commands).
  * @param onLost handles errors of writes for which the caller passes no handler
  */
 function writerTo(stream: NodeJS.WriteStream, onLost: OnLost): CliContext['out'] {

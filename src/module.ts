@@ -25,7 +25,7 @@ export interface Module {
   readonly commands?: { readonly [name: string]: ModuleCommand };
   readonly service?: () => Promise<AddToService>;
   readonly status?: () => Promise<ReadAdded>;
-  /** Search for members by name, for the API, the desk and commands. At most one module has a search. */
+  /** Search by name, which the API, the desk and commands use. At most one module has a search. */
   readonly search?: () => Promise<Search>;
   /** Part of the desk's page of a cooperative. */
   readonly ofCooperative?: () => Promise<PagePart>;

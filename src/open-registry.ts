@@ -119,7 +119,7 @@ function createStore(
   };
 }
 
-/** Caches the stores by the array of a key's cooperatives, which stays the same until the key is changed. */
+/** Caches stores by the array of a key's cooperatives: the array object is the same until the key changes. */
 function cachedByKey(open: (visible: Visible) => ServedRows): (visible: Visible) => ServedRows {
   const all = open(null);
   const narrowed = new WeakMap<readonly number[], ServedRows>();

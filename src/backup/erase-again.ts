@@ -88,7 +88,7 @@ async function readElsewhere(file: string, copies: string): Promise<Erasures | u
   }
 }
 
-/** Returns undefined for an unreadable registry. Then only the file of erasures beside it is used. */
+/** Returns undefined for an unreadable registry. Erasures are then read only from the files of erasures. */
 function readOldRegistry(file: string): Erasures | undefined {
   try {
     return readRegistry(file);
@@ -111,8 +111,8 @@ interface EraseOptions extends Omit<OperationOptions, 'waitMs'> {
 export type RestoredErasures = ReturnType<typeof eraseAgain>['report'];
 
 /**
- * Erases from the copy all persons who were erased after the backup. Before the first erasure, migrates a
- * copy with the schema of an older release.
+ * Erases from the copy all persons who were erased after the backup. If the copy has the schema of an older
+ * release, migrates the copy before the first erasure.
  * @param copy file of the registry, copied from the backup and not open in another process
  * @param instantMs time of the backup, in epoch milliseconds
  * @throws StorageError when the disk is full
@@ -134,7 +134,7 @@ export function eraseAgain(
     beyond.secrets.includes(ofBackup.secrets[0] ?? '') && erasedSince(ofBackup, beyond).length === 0;
   return {
     all,
-    /** True if the copy has the newest schema. */
+    /** True if the copy was opened for erasures, which gives the copy the newest schema. */
     isMigrated: since.size > 0,
     report: {
       /** Ids of the members that were erased again. */

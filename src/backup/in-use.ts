@@ -6,8 +6,8 @@ import { DATABASE_FILES, keysFileOf } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/sqlite-errors.ts';
 
 /**
- * True if a process has the file of keys open. A running service always has the file open; a backup, only
- * while it copies the databases; any other command, only for an instant.
+ * True if a process has the file of keys open. A running service always has the file open. A backup has it
+ * open while it copies the databases, and any other command only for an instant.
  */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
@@ -15,7 +15,7 @@ export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(d
 const LOOK_AGAIN_MS = 200;
 
 /**
- * Waits until no process has a file of the registry open. Damaged and deleted files count as not open.
+ * Waits until all databases and the newest ledger file are closed. Damaged and deleted files count as closed.
  * @param toMessage formats the error for a file that is still open
  * @throws StorageError when a file is still open after `maxWaitMs`
  */

@@ -1,4 +1,4 @@
-/** Manages the backups in a common folder, in the order of the numbers in their names, not of their dates. */
+/** Manages the backups in a common folder, sorted by the numbers in their names instead of by date. */
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isLedgerFileOfBackup } from '../ledger/ledger-files.ts';
@@ -33,9 +33,9 @@ export function datedFolderIn(parent: string, instantMs: number): string {
 export type PrunedBackups = ReturnType<typeof pruneDatedBackups>;
 
 /**
- * Removes the oldest complete backups from a folder, but only those of the registry of the newest backup.
+ * Removes the oldest complete backups of one registry: the registry of the newest backup in the folder.
  * @param keep number of backups to keep, at least 1
- * @param yes skips the check that the newest backup has not shrunk
+ * @param yes true to skip the check that the newest backup has not shrunk
  * @param written name of the backup that was just written, which counts as the newest
  * @throws StorageError `failed` when the newest backup has fewer than half the members of the previous backup
  */
@@ -195,7 +195,7 @@ function writeRecord(databaseFile: string, last: RecordedBackup): void {
   }
 }
 
-/** Records the backup as the last one of the location. @throws StorageError, or the reason of the signal */
+/** Records the backup as the location's last backup. @throws StorageError, or the signal's abort reason */
 export async function writeAndRecordBackup(
   storage: Storage,
   target: string,

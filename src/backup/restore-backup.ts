@@ -38,7 +38,7 @@ import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts'
 import { findWrongContent, findWrongFile, inspectDatabase } from './verify-backup.ts';
 
 // Each restore increases all counters of ids by a random number. Ids that were assigned after the backup,
-// here or by another copy, are then never assigned again (docs/decisions/0035-registry-identity.md)
+// here or by a copy of the registry, are then never assigned again (docs/decisions/0035-registry-identity.md)
 
 /** Range of the increase. Ids have at most 12 digits. */
 const LEAP = { from: 1_000_000, to: 1_000_000_000, max: 999_999_999_999 };
@@ -47,7 +47,7 @@ const LEAP = { from: 1_000_000, to: 1_000_000_000, max: 999_999_999_999 };
 const COOPERATIVES = { from: 1_000_000, to: 2_000_000, max: 418_000_000 };
 
 /**
- * @param registry copy that no other process has open, next to copies of the other files
+ * @param registry copy of the main database, next to copies of the other files; no other process has it open
  * @param leap returns a random number in the range; replaced in tests
  * @throws StorageError `failed` when an id would exceed its maximum
  */
@@ -86,7 +86,7 @@ const lastId = (db: Connection, table: string): number =>
        coalesce((SELECT last_id FROM removed_ids WHERE table_name = '${table}'), 0))`,
   );
 
-/** The table `sqlite_sequence` lacks tables that never had a row. */
+/** Includes tables that never had a row, which are not in `sqlite_sequence` yet. */
 function leapSequences(db: Connection, next: (table: string, last: number) => number): void {
   const tables = db.values<string>(
     `SELECT name FROM sqlite_schema
@@ -169,7 +169,7 @@ export async function restore(
   }
 }
 
-/** Prepares the copies. A failure leaves the location unchanged, but a ledger of 1.0.0 may be moved. */
+/** Prepares the copies. After a failure, the location is unchanged, except for a moved ledger of 1.0.0. */
 async function prepare(
   folder: string,
   manifest: Manifest,
@@ -265,7 +265,7 @@ function assertNothingAt(databaseFile: string): void {
   );
 }
 
-/** Refuses symbolic links: a restore would replace a link, but SQLite's side files are beside its target. */
+/** Refuses links: a restore would replace the link, but SQLite's side files are beside the link's target. */
 function assertNoLinks(databaseFile: string): void {
   for (const path of DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile))) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
@@ -273,7 +273,7 @@ function assertNoLinks(databaseFile: string): void {
   }
 }
 
-/** Requires room for all copies, and once more for the registry, because erasures rewrite its copy. */
+/** Requires `RESERVED_BYTES`, room for all copies, and room to rewrite the registry, as erasures do. */
 function assertRoom(manifest: Manifest, location: string): void {
   const copied = manifest.files
     .filter(({ name }) => !isUnknownFile(name))

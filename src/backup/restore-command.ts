@@ -150,7 +150,7 @@ const keysNote = ({ backup: { files, instantMs } }: Restored, options: SettingOp
       `is as it was. Look at ${typedCommand('keys list', options.db)}\n`
     : 'The backup has no keys: issue new ones.\n';
 
-/** Warns that a service of the restored registry posts to the endpoints of the backup. */
+/** Warns that a service of the restored registry sends webhooks to the endpoints in the backup. */
 const webhooksNote = ({ backup: { files, instantMs } }: Restored, options: SettingOptions): string =>
   files.some(({ name }) => name === 'registry.webhooks.db')
     ? `The endpoints of webhooks and their secrets are those of ${formatInstant(instantMs)}: once this ` +

@@ -72,7 +72,7 @@ export class RestoringFolder {
     createPrivateFolder(this.copies);
   }
 
-  /** Finally marks on disk that all files are moved. @param foreignFiles files of other registries to move */
+  /** Moves the files, then creates `MOVED`. @param foreignFiles files of other registries to move as well */
   moveOldFiles(onStep: (step: string) => void, foreignFiles: readonly string[]): void {
     if (existsSync(join(this.oldFolder, MOVED))) return;
     for (const file of [...filesAt(this.databaseFile), ...foreignFiles]) {

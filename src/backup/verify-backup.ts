@@ -52,7 +52,7 @@ export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspecti
   }
 }
 
-/** Leaves out the line that only names the database. */
+/** Joins the lines of a result, without the line that only names the database. */
 const toOneLine = (result: string): string =>
   result
     .replace(/^\*\*\* .* \*\*\*\n/, '')

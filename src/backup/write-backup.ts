@@ -95,12 +95,12 @@ function removeIncomplete(parent: string, target: string): void {
   }
 }
 
-/** False for the id of this process, since in a container each backup may run under the same process id. */
+/** False for the id of this process: in a container, a killed backup may have had the same process id. */
 const isOfRunning = (pid: number): boolean => pid !== process.pid && isRunning(pid);
 
 /**
- * Writes a backup to a new or empty folder. Its files appear together, once all are checked and on disk.
- * @throws StorageError; no files are left then
+ * Writes a backup to a new or empty folder. The files appear together, once all are checked and on disk.
+ * @throws StorageError, or the abort reason of the signal, after removing the files
  */
 export async function writeBackup(
   databaseFile: string,
@@ -109,7 +109,7 @@ export async function writeBackup(
   freeBytes = readFreeBytes,
 ): Promise<WrittenBackup> {
   const instantMs = options.now();
-  // A killed command may have committed erasures without writing them to their file.
+  // A killed command may have committed erasures without adding them to the file of erasures.
   if (existsSync(databaseFile))
     withDatabase(databaseFile, { readOnly: true, waitMs: WAIT_MS.command }, (db) =>
       keepErasures(db, databaseFile),
@@ -168,12 +168,12 @@ const diskFull = (target: string, cause?: unknown) =>
     cause,
   });
 
-/** Leaves `RESERVED_BYTES`, without which a registry on the same disk refuses writes. */
+/** Also requires `RESERVED_BYTES`: with less room, a registry on the same disk refuses writes. */
 function assertRoom(bytes: number, target: string, free: () => number): void {
   if (free() < bytes + RESERVED_BYTES) throw diskFull(target);
 }
 
-/** Reads the copies back from the disk. */
+/** Reads the copies back from the disk, checks them, and describes them in a manifest. */
 async function describe(
   databaseFile: string,
   folder: string,

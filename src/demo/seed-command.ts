@@ -56,7 +56,7 @@ function move(text: string, days: number): string {
 /**
  * Writes nothing if the folder has a file with the name of a demo file but different content.
  * @param today `YYYY-MM-DD`, the newest date in the files
- * @returns the name of the first such file
+ * @returns the name of the first different file; undefined if the files were written
  * @throws the system's error
  */
 function writeSeedFiles(folder: string, today: string): string | undefined {
@@ -174,7 +174,7 @@ export function declareSeed(command: Command, context: CliContext): void {
     .option('--json', 'print one JSON document: the demo keys')
     .action(
       acting(context, async (run: Run<SeedOptions>) => {
-        // The times of day in the demo files are those of Kigali. With the date of a zone further east, some
+        // The demo files have times of day in the zone of Kigali. With the date of a zone further east, some
         // instants would be in the future.
         const today = formatDate(run.now, KIGALI);
         if (run.options.csv === undefined) await seed(run, today);

@@ -61,7 +61,7 @@ export function unwrapText(cell: string): string {
 /** False if neither `isEmptyWord` nor `unwrapText` can apply. Tests only the first character. */
 export function mayBeSpecial(cell: string): boolean {
   const first = cell.charCodeAt(0);
-  // Apostrophe and minus sort before the digits. The rest are the equals sign, N, n and dashes.
+  // Apostrophe and minus sort before the digits. The other codes are the equals sign, N, n and dashes.
   return first < 0x30 || first === 0x3d || first === 0x4e || first === 0x6e || first > 0x2000;
 }
 

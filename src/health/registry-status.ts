@@ -157,7 +157,7 @@ export async function readStatusFacts(
   added: readonly ReadAdded[],
 ) {
   const now = nowSeconds(clock);
-  // Checked before this process opens the file of keys.
+  // Checked first, because this process is about to open the file of keys itself.
   const isOpen = isServed(storage.location);
   const condition = await readStatus(storage, added);
   const store = hasKeys(storage) ? openKeys(storage, 'manage') : undefined;

@@ -76,11 +76,11 @@ export function findKeyAccesses(ledger: LedgerReader, filter: EntryFilter, store
   };
 }
 
-/** For a single lookup, the shown members already identify the person. */
+/** Returns no hash for a single lookup that showed members, because the members identify the person. */
 const hashesToResolve = ({ persons = [], members = [], lookups }: LedgerEntry): readonly string[] =>
   members.length === 0 || lookups === true ? persons : [];
 
-/** Hashes every number in the registry, since hashes are irreversible. */
+/** Finds the persons of hashes by hashing every national ID, since hashes are irreversible. */
 function resolve(keys: readonly Hashes[], store: PersonTracesStore): void {
   if (keys.every(({ hash }) => hash === undefined)) return;
   for (const holder of store.listNumbers())
@@ -88,7 +88,7 @@ function resolve(keys: readonly Hashes[], store: PersonTracesStore): void {
       if (hash !== undefined) holders.get(hash(holder.number))?.push(holder);
 }
 
-/** @param holders all persons who have or had a number, in the order in which they lost it */
+/** @param holders all persons who have or had a national ID, in the order in which they lost the ID */
 function holderAt(holders: readonly KnownNumber[], time: string): string | undefined {
   const at = Math.floor(Date.parse(time) / 1000);
   return (holders.find(({ until }) => until === null || at <= until) ?? holders.at(-1))?.current;
@@ -102,7 +102,7 @@ function count(
   const persons = new Map<string, AccessedPerson>();
   const exportedIds = new Set<number>();
   const counts = {
-    /** `persons` includes the persons on these pages. */
+    /** Accesses to pages of lists. `persons` includes the persons on these pages. */
     pages: 0,
     exports: 0,
     /** Accesses to national IDs without a person, or to members that no longer exist. */

@@ -1,6 +1,6 @@
 /**
- * Orders the parts of the ledger files into chains. Within a chain, each hash commits to all earlier entries.
- * A part that repeats entries of an earlier part and then diverges begins a separate chain.
+ * Orders the parts of the ledger files into chains. Within a chain, each hash depends on all earlier entries.
+ * If a part repeats entries of an earlier part and then differs from it, the part begins a separate chain.
  */
 
 import { lstatSync } from 'node:fs';
@@ -37,7 +37,7 @@ export interface LedgerChains {
   /** In the order of their files. */
   readonly parts: readonly ChainPart[];
   readonly unreadable: UnreadableFile[];
-  /** Names of missing files that a later file names as its predecessor and that retention did not remove. */
+  /** Names of missing files. A later file names them as predecessor, and retention did not remove them. */
   readonly missing: readonly string[];
   readonly removals: { readonly entries: number; readonly atMs: number | null };
 }
@@ -94,7 +94,7 @@ function place(file: LedgerFile, part: LedgerPart, parts: readonly ChainPart[]):
   return { file, part, chain, before, overlapping };
 }
 
-/** Last sequence that one pass over all parts has read from each part. */
+/** State of a pass over all parts: the last sequence that the pass has read from each part. */
 export type Pass = Map<ChainPart, number>;
 
 /** Detects batches that the pass has already read from an earlier part. */

@@ -204,7 +204,7 @@ function filterOf({ from, to }: TimeOptions, zone: TimeZone): EntryFilter {
 const EXPECTED = 'Expected a day such as 2026-03-01, or an instant such as 2026-03-01T08:00.';
 
 /**
- * @param mayHaveAccesses true to accept an id whose key is lost, because the ledger may have its entries
+ * @param mayHaveAccesses true to accept the id of a lost key, because the ledger may have entries of that key
  * @throws CommandError for an unknown id
  */
 function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): void {
@@ -212,7 +212,7 @@ function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): 
   throw new CommandError(EXIT.refused, NO_KEY);
 }
 
-/** An access to more persons is recorded as an access to all. */
+/** An access to more than this number of persons is recorded as an access to all persons. */
 const MOST_NAMED = 1_000;
 
 async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
@@ -232,7 +232,7 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
   tellUnreadable(run, unreadable);
 }
 
-/** Does not hold all entries in memory. */
+/** Exports entries one by one, because a ledger may be larger than the memory. */
 async function exportEntries(run: Run<TimeOptions & { readonly key?: number }>): Promise<void> {
   const { options, storage, zone } = run;
   const filter = { ...filterOf(options, zone), keyId: options.key };

@@ -37,14 +37,14 @@ import { adoptOldLedger, closeOpenFile, closePart } from './ledger-writer.ts';
 
 const inBackup = ({ name }: LedgerFile): string => `${LEDGER_FOLDER}/${name}`;
 
-/** Maximum size of a copy. */
+/** Returns the maximum size of a copy of the ledger, in bytes. */
 export const ledgerBytes = (databaseFile: string): number =>
   listAllFiles(databaseFile).reduce((sum, { path }) => sum + sizeOf(path), 0);
 
 /**
  * Copies closed files byte by byte. The copy of the open file has all entries up to now, and is closed.
  * @returns the names for the manifest, and a sentence for each faulty file
- * @throws errors that stop the entire copy: a full disk, or the reason of the signal
+ * @throws errors that stop the entire copy: a full disk, or the abort reason of the signal
  */
 export async function copyLedger(databaseFile: string, folder: string, signal?: AbortSignal) {
   const registry = readRegistryId(databaseFile) ?? '';
@@ -142,9 +142,9 @@ export interface RestoredLedger {
 }
 
 /**
- * Adds the files of a backup to a location, except files whose entries the location already has. Replaces an
- * existing file only if that file is sound and the added file begins with all of its entries.
- * @param copies folder with copies of the files of the backup, from which files are moved
+ * Adds the files of a backup to a location, except files whose entries the location already has. Replaces a
+ * sound file of the location if a sound added file begins with all entries of the replaced file.
+ * @param copies folder with copies of the backup's files. The added files are moved out of this folder
  * @throws the system's error; after an error, the restore can be repeated
  */
 export function restoreLedger(databaseFile: string, copies: string): RestoredLedger {
@@ -243,7 +243,7 @@ function readSound(db: Connection, part: LedgerPart): LedgerPart {
   return { ...part, last, lastHash };
 }
 
-/** Compares only the last batch of each part, since its hash commits to all earlier batches. */
+/** Compares only the last batch of each part: the hash of this batch depends on all earlier batches. */
 const isCovered = ({ parts }: ReadableFile, files: readonly ReadableFile[]): boolean =>
   parts.every(({ origin, first, last, lastHash }) =>
     files.some((file) =>
@@ -276,7 +276,7 @@ const overlapping = ({ parts }: ReadableFile, files: readonly ReadableFile[]): R
     ),
   );
 
-/** Counts sound entries. */
+/** Counts the sound entries of `file` that no file in `local` has. */
 function countNew(file: ReadableFile, local: readonly ReadableFile[]): number {
   const others = overlapping(file, local);
   let count = 0;

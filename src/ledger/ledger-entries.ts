@@ -1,8 +1,8 @@
 /**
  * Encodes accesses as entries, and hashes batches of entries (docs/decisions/0030-access-ledger.md). Accesses
  * are sent to the writing thread as one string, the cheapest value to pass between threads. The string has
- * the JSON of each entry except the time and the hashes of national IDs. The thread adds both, because they
- * take the longest to compute.
+ * the JSON of each entry except the time and the hashes of national IDs. The thread adds the time and the
+ * hashes, because they take the longest to compute.
  */
 import { hash } from 'node:crypto';
 import type { AccessRecord } from '../access/access-ledger.ts';
@@ -32,7 +32,7 @@ export interface LedgerEntry {
   readonly persons?: readonly string[];
   readonly members?: readonly number[];
   readonly page?: true;
-  /** The access is a batch of lookups, so `members` may lack some of `persons`. */
+  /** The access is a batch of lookups. Some of `persons` may have no member in `members`. */
   readonly lookups?: true;
   readonly all?: { readonly as_of: number; readonly cooperatives: readonly number[] | null };
 }
@@ -59,7 +59,7 @@ const ITEMS = '\x1d';
 const CONTROLS = /[\x00-\x1f\x7f]/g;
 const SPECIAL = /[\x00-\x1f\x7f"\\]/;
 
-/** Replaces control characters, with which a client could forge entries if earlier checks let them pass. */
+/** Replaces control characters: if earlier checks missed one, a client could forge entries with it. */
 const plain = (text: string): string => (SPECIAL.test(text) ? text.replace(CONTROLS, ' ') : text);
 
 const quote = (text: string): string => (SPECIAL.test(text) ? JSON.stringify(plain(text)) : `"${text}"`);
@@ -109,7 +109,7 @@ const encodeAll = ({ asOfSequence, cooperativeIds }: NonNullable<AccessRecord['s
 /** @param text from `encodeAccesses` @returns the epoch milliseconds of the first access */
 export const timeOf = (text: string): number => Number.parseInt(text, 10);
 
-/** @param text from `encodeAccesses` @returns lines with a final line feed, and the range of their times */
+/** @param text from `encodeAccesses` @returns the entries as lines, and the range of their times */
 export function toLines(text: string, hashPerson: HashPerson) {
   let [lines, count, firstMs, lastMs] = ['', 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [formattedMs, formatted] = [Number.NaN, ''];
@@ -137,7 +137,7 @@ function hashAll(persons: string, hashPerson: HashPerson): string {
     .join();
 }
 
-/** Precedes the first batch of a chain. */
+/** Takes the place of the previous hash for the first batch of a chain. */
 export const NO_HASH = '0'.repeat(64);
 
 /** @param previous hash of the previous batch @returns 64 hexadecimal digits */
@@ -151,7 +151,6 @@ export const hashBatch = (
     `${previous}\n{"origin":"${origin}","first":${first},"count":${count},"key":"${keyId}"}\n${lines}`,
   );
 
-/** A batch that is on disk. */
 export type RecordedBatch = Pick<LedgerBatch, 'first' | 'hash'>;
 
 const RETRY_AFTER_SECONDS = 2;

@@ -152,7 +152,7 @@ export const LEDGER_SETTINGS = { cacheKiB: 1024, secureDelete: 'FAST' } as const
 
 /**
  * Creates the next file. The caller must have locked the ledger.
- * @param lostName name of the previous file if it has disappeared; by default, the name of the newest file
+ * @param lostName name of the previous file if that file has disappeared; otherwise undefined
  * @throws StorageError, the system's error
  */
 export function beginFile(

@@ -28,11 +28,11 @@ export function openLedgerReader(databaseFile: string) {
   };
   const damaged = new Set<LedgerBatch>();
   return {
-    /** Chains and batches are in the order of writing, and not verified. */
+    /** Yields batches in the order of writing, without verifying them. */
     batches: () => readBatches(chains, damaged),
     /** Files that could not be read to the end. Complete after `batches` has yielded all batches. */
     unreadable: chains.unreadable as readonly UnreadableFile[],
-    /** @param text contained in the lines to parse */
+    /** @param text leaves out entries whose line does not contain this text */
     entriesOf(batch: LedgerBatch, text?: string): LedgerEntry[] {
       try {
         return entriesOf(batch, text);

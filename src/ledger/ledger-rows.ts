@@ -1,4 +1,4 @@
-/** Reads ledger files. Each has one part of a chain; only a file of 1.0.0 may have several parts. */
+/** Reads ledger files. Each file has one part of a chain; only a file of 1.0.0 may have several parts. */
 
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase, readVersion } from '../sqlite/open-database.ts';
@@ -25,7 +25,7 @@ interface Period {
 export interface PartRow {
   /** Identifies the chain: 32 random hexadecimal digits. */
   readonly origin: string;
-  /** Id; empty if unknown. */
+  /** Id of the registry; empty if unknown. */
   readonly registry: string;
   readonly month: string;
   readonly keyId: string;
@@ -33,7 +33,7 @@ export interface PartRow {
   readonly first: number;
   /** Hash of the last batch of the previous file. */
   readonly previousHash: string;
-  /** Previous file; empty for the first file. */
+  /** Name of the previous file; empty for the first file. */
   readonly follows: string;
   /** Sequence of the last entry. Null, like `lastHash`, until the file is closed. */
   readonly last: number | null;
@@ -42,14 +42,14 @@ export interface PartRow {
 
 export interface LedgerPart
   extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
-  /** `last` and `lastHash` are from `ledger_part`; in an open file or one of 1.0.0, from the last batch. */
+  /** Like `lastHash`, from the last batch if the file is open or of 1.0.0; otherwise from `ledger_part`. */
   readonly last: number;
   readonly lastHash: string;
   readonly isClosed: boolean;
   /** Time of the latest access in the last batch, in epoch milliseconds; null without batches. */
   readonly lastMs: number | null;
   readonly periods: readonly Period[];
-  /** Difference between the id of a batch's row and the sequence of its first entry. */
+  /** Row id of a batch minus the sequence of the first entry in the batch. */
   readonly offset: number;
 }
 
@@ -141,7 +141,7 @@ export function readParts(db: Connection): LedgerPart[] {
 
 export interface RemovedRow {
   readonly name: string;
-  /** Includes the entries of earlier removals that the removed file has recorded. */
+  /** Number of removed entries, with those of earlier removals that the removed file has recorded. */
   readonly entries: number;
   readonly removed_at: number;
 }
@@ -178,7 +178,7 @@ function readOldParts(db: Connection): LedgerPart[] {
 const BATCH = 'id, count, last_time, hash';
 const OF_PART = 'FROM ledger_batches WHERE id > ? AND id < ?';
 
-/** Finds the last batch of a part below a row id. Does not read its entries, which may be damaged. */
+/** Finds the last batch of a part below a row id. Does not read the entries, which may be damaged. */
 const lastBefore = (db: Connection, offset: number, id: number): Omit<BatchRow, 'entries'> | undefined =>
   db.row(`SELECT ${BATCH} ${OF_PART} ORDER BY id DESC LIMIT 1`, [offset, id]);
 
@@ -198,7 +198,7 @@ export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, h
   return row !== undefined && row.hash === hash && row.id - offset + row.count - 1 === last;
 }
 
-/** Maximum rows of one query. Small queries keep read snapshots short, because another process may write. */
+/** Maximum rows of a query. Short read snapshots let a writing process reuse its write-ahead log. */
 const PAGE_ROWS = 256;
 
 /**

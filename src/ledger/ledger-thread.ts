@@ -1,4 +1,4 @@
-/** Thread module that writes a service's ledger, since a disk sync would block the event loop. */
+/** Writes a service's ledger in a thread, since a disk sync would block the event loop. */
 
 import { serveTasks } from '../runtime/task-thread.ts';
 import type { Connection } from '../sqlite/connection.ts';

@@ -59,8 +59,8 @@ import { type Retention, removeOldFiles } from './retention.ts';
 const UNKNOWN = { origin: 'f'.repeat(32), month: '1970-01' };
 
 /**
- * Moves the file of 1.0.0, if there is one, and adds the registry's id. The rows stay unchanged. A damaged
- * file is moved too.
+ * Moves the ledger file of 1.0.0, if there is one, into the folder, and adds the registry's id to the file.
+ * The rows stay unchanged. A damaged file is moved too.
  * @throws StorageError while another process has the file open; the system's error
  */
 export function adoptOldLedger(databaseFile: string, registry: string, waitMs: number): void {
@@ -360,7 +360,7 @@ export class LedgerWriter {
 
 const newChain = () => ({ origin: newOrigin(), first: 1, previousHash: NO_HASH });
 
-/** The first digit is a letter, because messages hide texts of decimal digits, like national IDs. */
+/** The first digit is a letter, because messages hide long decimal numbers as possible national IDs. */
 const newOrigin = (): string =>
   `${'abcdef'[randomInt(6)]}${randomBytes(ORIGIN_BYTES).toString('hex').slice(1)}`;
 

@@ -29,7 +29,7 @@ const change = <T>(keysFile: string, work: Parameters<typeof withDatabase<T>>[2]
     db.transaction.immediate(() => work(db)),
   );
 
-/** Creates a key if the month has no intact key. @returns its id */
+/** Creates a key if the month has no intact key. @returns the id of the month's key */
 export const takeMonthKey = (keysFile: string, month: string): string =>
   change(keysFile, (db) => {
     const rows = db.rows<MonthKey>(`${ROWS} WHERE month = ?`, [month]);
@@ -40,7 +40,7 @@ export const takeMonthKey = (keysFile: string, month: string): string =>
     return id;
   });
 
-/** By key id. Leaves out damaged keys. */
+/** Returns the hash functions of the intact keys, by key id. */
 export const readMonthKeys = (keysFile: string): ReadonlyMap<string, HashPerson> =>
   new Map(readIntact(keysFile).map(({ id, secret }) => [id, createPersonHash(secret)]));
 

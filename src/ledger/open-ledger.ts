@@ -102,7 +102,7 @@ function readNewest({ path }: LedgerFile, folder: string, isOpen: boolean): Newe
       reservedAccesses: reservedAccesses(db),
     }));
   } catch (error) {
-    // Opening also waits for the lock. A damaged file is already listed as unreadable.
+    // Opening also waits for the lock. A damaged file is already in `unreadable`.
     return { fault: isBusy((error as Error).cause) ? 'does not answer' : fault, reservedAccesses: 0 };
   }
 }
@@ -127,7 +127,7 @@ function answers(db: Connection): boolean {
   }
 }
 
-/** Returns the file of keys if it lacks a key of the ledger, or is missing although webhooks exist. */
+/** Returns the file of keys if this file lacks a key of the ledger, or is missing although webhooks exist. */
 export function findLostKeys(databaseFile: string): string | undefined {
   const keysFile = keysFileOf(databaseFile);
   const intactKeys = readMonthKeys(keysFile);

@@ -75,7 +75,7 @@ export function findPersonAccesses(ledger: LedgerReader, traces: PersonTraces) {
   accesses.sort((a, b) => (a.entry.time < b.entry.time ? -1 : Number(a.entry.time > b.entry.time)));
   return {
     accesses,
-    /** True if a month key is lost, so that accesses in its entries cannot be found by national ID. */
+    /** True if the key of a month is lost. The accesses of that month cannot be found by national ID. */
     isKeyLost: [...hashesOf.values()].includes(undefined),
     unreadable: ledger.unreadable,
   };
@@ -91,8 +91,8 @@ function howRead(entry: LedgerEntry, traces: PersonTraces, hashes: readonly stri
 }
 
 /**
- * True if the number belonged to another person at the time of the entry, or if the entry shows that person.
- * The members of many lookups at once do not count, since they may belong to other numbers.
+ * True if the number belonged to another person at the time of the entry, or if the entry shows a member of
+ * that person. Members in a batch of lookups do not count, since they may belong to other national IDs.
  */
 function isOfAnother(
   { members, lookups, time }: LedgerEntry,
@@ -108,7 +108,7 @@ function isOfAnother(
   );
 }
 
-/** Accesses before the person's erasure always count, because the memberships are then unknown. */
+/** All accesses up to an erasure count: the registry no longer knows the memberships of an erased person. */
 function couldShow(
   { time }: LedgerEntry,
   { cooperatives }: NonNullable<LedgerEntry['all']>,

@@ -8,13 +8,13 @@ import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Storage } from '../sqlite/storage.ts';
 
-/** Period in which another person had one of this person's national IDs, and accesses showed the other. */
+/** Period in which one of this person's national IDs belonged to another person. */
 interface OtherHolder {
   readonly identityCard: string;
   readonly memberId: number;
   /** Epoch seconds. */
   readonly since: number;
-  /** Epoch seconds; null if the other person still has the ID. */
+  /** Epoch seconds; null if the ID still belongs to the other person. */
   readonly until: number | null;
 }
 
@@ -25,14 +25,14 @@ export interface KnownNumber {
   readonly number: string;
   /** Present national ID of the same person. */
   readonly current: string;
-  /** Epoch second at which the person lost the number; null if the number is valid. */
+  /** Epoch second at which the person lost the number; null if the number still leads to the person. */
   readonly until: number | null;
 }
 
 function findTraces(db: Connection, requested: string) {
   const { rows: memberIds, numbers, mistaken } = identifyPerson(db, requested) ?? NOBODY;
   const rows = listOf(memberIds);
-  /** Returns a SELECT of the present and former values of a column for the person, even in removed rows. */
+  /** Returns a SELECT of the present and former values of a column for the person, even of removed rows. */
   const values = (column: string) => `SELECT ${column} AS value FROM main.members WHERE id IN (${rows})
     ${['old', 'new']
       .map(
@@ -51,7 +51,7 @@ function findTraces(db: Connection, requested: string) {
     cooperativeIds: db.values<number>(values('cooperative_id')),
     /** Epoch second of the first registration; undefined for an erased or unknown person. */
     since: db.value<number | null>(`SELECT min(value) FROM (${values('created_at')})`) ?? undefined,
-    /** Epoch second of the erasure, after which the person's cooperatives are unknown. */
+    /** Epoch second of the erasure. The registry no longer knows the cooperatives of an erased person. */
     erasedAt: findErasure(db, requested),
   };
 }
@@ -60,7 +60,7 @@ const NOBODY: Pick<Person, 'rows' | 'numbers' | 'mistaken'> = { rows: [], number
 
 const IS_NUMBER = "c.entity = 'members' AND c.field = 'identity_card'";
 
-/** SELECT of all national IDs of the members in `others`, with the period in which each was valid. */
+/** SELECT of all national IDs of the members in `others`, with the period in which each ID was valid. */
 const HOLDERS = `
   SELECT c.row_id AS memberId, c.old AS identityCard, c.at AS until,
     coalesce(lag(c.at) OVER (PARTITION BY c.row_id ORDER BY c.id),
@@ -89,7 +89,7 @@ function otherHolders(
   );
 }
 
-/** SELECT of all national IDs. Reads former IDs from the history, because some have no redirect. */
+/** SELECT of all national IDs. Reads former IDs from the history, because some of them have no redirect. */
 const KNOWN_NUMBERS = `
   SELECT * FROM (
     SELECT c.old AS number, m.identity_card AS current, c.at AS until
@@ -101,7 +101,7 @@ const KNOWN_NUMBERS = `
 
 export const openPersonTraces = (storage: Storage) =>
   openStoredDataAnd(storage, (db) => ({
-    /** For an unknown number, the number is the only identifier. */
+    /** Returns an unknown national ID as the only identifier of the person. */
     findTraces: (identityCard: string) => db.transaction.deferred(() => findTraces(db, identityCard)),
     /** Yields all national IDs: first those from the history, in the order of their replacement. */
     listNumbers: (): Iterable<KnownNumber> => db.iterate<KnownNumber>(KNOWN_NUMBERS),

@@ -15,9 +15,8 @@ export const STEPS = 16;
 /** The file grows when it has fewer free pages than this. */
 const LOW_PAGES = 64;
 const PAGE_BYTES = 4096;
-/** A larger file is not vacuumed when it is closed, because this would take seconds. */
+/** A larger file is not vacuumed when it is closed, because the vacuum would take seconds. */
 const MAX_VACUUM_PAGES = 32_768;
-/** Approximate size of an entry. */
 const ENTRY_BYTES = 330;
 /** Id of a temporary row: its insertion makes the file grow, and its deletion frees the new pages. */
 const GROWTH_ID = 0;
@@ -25,8 +24,8 @@ const GROWTH_ID = 0;
 const MAX_PAGES = 4_294_967_294;
 
 /**
- * True if the disk has a margin, so that the file may grow. Otherwise another program could fill the disk
- * between a commit and the checkpoint. The log could then not be moved into the file to use the reserve.
+ * True if the disk has enough room to let the file grow. With less room, another program could fill the disk
+ * between a commit and the checkpoint. SQLite could then not move the log into the file.
  */
 export const isRoomy = (path: string): boolean => readFreeBytes(path) >= RESERVED_BYTES;
 
@@ -97,7 +96,7 @@ function grow(db: Connection): void {
   write(db, () => db.run(`DELETE FROM ledger_reserve WHERE id = ${GROWTH_ID}`));
 }
 
-/** If the pages cannot be written to disk, the row stays, so that no other row uses the pages. */
+/** If `copyLog` throws, the pages are not on disk. The row then stays, so that no entry uses the pages. */
 function addPages(db: Connection, id: number, bytes: number): void {
   write(db, () => db.run('INSERT INTO ledger_reserve VALUES (?, zeroblob(?))', [id, bytes]));
   copyLog(db);

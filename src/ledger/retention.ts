@@ -51,8 +51,8 @@ export function findOldFiles(
   const removable: string[] = [];
   const waiting: string[] = [];
   const lastMs = files.map(lastMsOf);
-  // If the clock was ahead, the last time in a file is in the future. The earliest last time in the file and
-  // all later files then counts instead, because a file is older than all later files.
+  // A last time in the future is wrong, because the clock was ahead. The earliest last time of this file and
+  // all later files is used instead, because a file is older than all later files.
   const ages = lastMs.map((ms, i) => (ms <= nowMs ? ms : Math.min(...lastMs.slice(i))));
   for (const [i, { name, month }] of files.slice(0, -1).entries()) {
     if ((ages[i] as number) >= beforeMs) break;
@@ -74,7 +74,7 @@ function lastMsOf({ month, content }: ReadFile): number {
 
 /**
  * Also destroys the month keys that no remaining file needs. The caller must have locked the ledger.
- * @param open returns a connection to the file that is open for writing, which records the removals
+ * @param open returns a connection to the file that is open for writing, in which the removals are recorded
  * @throws StorageError, the driver's or the system's error
  */
 export function removeOldFiles(databaseFile: string, retention: Retention, open: () => Connection) {

@@ -1,7 +1,7 @@
 /**
  * The ledger of a service, written by a thread. While the thread writes one batch, accesses are collected
- * into the next batch, since each costs messages between threads and a disk sync. Under load, the thread
- * receives the next batch before it has finished the current batch, which saves waking the thread.
+ * into the next batch, since each batch costs messages and a disk sync. Under load, the thread receives the
+ * next batch before it has finished the current batch. The thread then need not be woken.
  */
 
 import type { AccessLedger, AccessRecord, LedgerState } from '../access/access-ledger.ts';
@@ -33,7 +33,7 @@ interface Batch {
   readonly deadline: NodeJS.Timeout;
 }
 
-/** An access that is not on disk after this time is refused (docs/ledger.md#costs). */
+/** An access that is not on disk after this time is refused (docs/ledger.md#refused-accesses). */
 export const MAX_RECORD_MS = 5_000;
 /** Maximum wait for the end of the thread. */
 const MAX_END_MS = 1_000;
@@ -47,7 +47,7 @@ const MANY = 16;
 const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
 
 /**
- * @param thread tests pass a module that stalls, and control it through the shared memory `flag`
+ * @param thread replaced in tests by a module that stalls until a test changes the shared memory `flag`
  * @throws StorageError when the ledger cannot be used
  */
 export function openServiceLedger(
@@ -121,7 +121,7 @@ class ServiceLedger implements AccessLedger {
     return { recordings: [], count: 0, deadline };
   }
 
-  /** After the thread has responded, sends the batch that formed meanwhile. */
+  /** Sends a batch. After the thread has responded, sends the next batch, which formed meanwhile. */
   private async write(batch: Batch): Promise<void> {
     this.next = undefined;
     this.sent.add(batch);

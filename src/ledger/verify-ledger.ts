@@ -13,7 +13,7 @@ export interface VerifiedChain {
   readonly origin: string;
   /** Number of valid entries. */
   readonly entries: number;
-  /** Sequence of the last entry before the first fault; `removedThrough` if there is no such entry. */
+  /** Sequence of the last entry before the first fault; `removedThrough` if no entry precedes the fault. */
   readonly lastSequence: number;
   readonly lastHash: string;
   /** Sequence of the last entry that retention removed; 0 without removals. */
@@ -106,7 +106,7 @@ function assertFollows(batch: LedgerBatch, last: number, previous: string): void
 }
 
 function describeMissing(name: string, { unreadable }: LedgerChains): string {
-  // Retention may have removed the missing file, and recorded this in the unreadable file.
+  // If retention has removed the missing file, an unreadable later file may have the record of the removal.
   const later = unreadable.find((other) => numberOf(other.name) > numberOf(name));
   return later === undefined
     ? `${name} is missing, with everything that was recorded in it. Restore it from a backup.`

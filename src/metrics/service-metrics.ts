@@ -75,7 +75,9 @@ export const DECLARATIONS = {
   registry_ledger_files_replaced_total: counter(
     'Files of the access ledger that were damaged or removed, and replaced by new files',
   ),
-  registry_ledger_reserved_readings: gauge('Accesses, roughly, that still fit in the ledger on a full disk'),
+  registry_ledger_reserved_readings: gauge(
+    'Approximate number of accesses that still fit in the ledger on a full disk',
+  ),
   registry_exports_running: gauge('Exports over HTTP that are being written or sent'),
   registry_searches_waiting: gauge('Searches by name that run or wait'),
   registry_ready: gauge(
@@ -309,7 +311,7 @@ function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number
 const RESOLUTION_MS = 10;
 const NS_PER_MS = 1e6;
 
-/** Resets the delays. */
+/** Resets the delays, so that each reading begins after the previous reading. */
 function readProcess(delays: ReturnType<typeof monitorEventLoopDelay>) {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();
@@ -325,7 +327,7 @@ function readProcess(delays: ReturnType<typeof monitorEventLoopDelay>) {
   return metrics;
 }
 
-/** @param ns nanoseconds since the previous sample @returns seconds */
+/** Subtracts the interval of samples. @param ns nanoseconds between two samples @returns seconds of delay */
 const toDelay = (ns: number): number => Math.max(0, ns / NS_PER_MS - RESOLUTION_MS) / 1000;
 
 const METHODS = ['GET', 'HEAD'];

@@ -3,8 +3,8 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Folder of compiled code, beside the installed packages: only users who may change the program may change
- * code that it executes. Node's default folder, for temporary files, has weaker permissions. The path is
+ * Folder of compiled code, beside the installed packages. Only users who may change the program may write to
+ * this folder. Node's default folder is among temporary files, and has weaker permissions. The path is
  * correct from `src/` and from `dist/`.
  */
 export const COMPILED_CODE = fileURLToPath(

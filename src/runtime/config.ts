@@ -43,7 +43,7 @@ export const SETTINGS = {
     parse: parsePort,
   },
   PUBLIC_URL: {
-    default: 'that of each request',
+    default: 'the address in each request',
     hasNoDefault: true,
     help: 'address for clients and links, such as `https://registry.example.rw`; it may have a path',
     parse: parsePublicUrl,
@@ -61,7 +61,7 @@ export const SETTINGS = {
     parse: parseSocketAddress,
   },
   TIME_ZONE_OFFSET: {
-    default: 'that of the registry; +02:00 for a new one',
+    default: "the registry's offset; +02:00 for a new registry",
     hasNoDefault: true,
     help: 'UTC offset, such as `-03:30` or `Z`, for output, and for input without an offset',
     parse: (text: string) => (text === '' ? undefined : parseTimeZone(text)),

@@ -33,7 +33,7 @@ export const deniedMessage = (path: string): Message =>
 // Memory limits of a service, which Node and the C library accept only at the start of a process
 
 const YOUNG_OBJECTS = '--max-semi-space-size';
-/** Each half of V8's young generation. With Node's default of 16, memory grows a third more under load. */
+/** Size of each half of V8's young generation. With Node's 16, memory grows a third more under load. */
 const YOUNG_MIB = 8;
 
 /**
@@ -50,8 +50,8 @@ export function limitMemory(): void {
   process.execve?.(execPath, args, { MALLOC_ARENA_MAX: '2', ...env });
 }
 
-// New folders and files. Root gives them to the owner of their parent folder. Otherwise a service that runs
-// as that owner could not open them.
+// New folders and files. A process of root gives them to the owner of their parent folder: otherwise a
+// service of that owner could not open them.
 
 /**
  * Creates the missing folders of a path, which only their owner can read. Does not use Node's recursive

@@ -1,6 +1,6 @@
 /**
  * Schedules work for the end of the current event-loop iteration. Requests that arrive together then share
- * one read snapshot, one transaction and one wake-up of the clients, and need no timers.
+ * one read snapshot and one transaction, and their responses are sent together.
  *
  * 1. `storage`: closes the read snapshot and commits the writes.
  * 2. Microtasks: handlers that waited for a commit continue.

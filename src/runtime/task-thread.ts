@@ -1,4 +1,4 @@
-/** Runs tasks that take too long for the event loop in a thread, one at a time. */
+/** Runs tasks in a thread, one at a time, because they would block the event loop for too long. */
 import { getPriority, setPriority } from 'node:os';
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';

@@ -18,10 +18,10 @@ export interface ConnectionSettings {
 }
 
 const CACHE_KIB = 16 * 1024;
-/** Size to which SQLite truncates the log's file when the log starts again from the beginning. */
+/** Size to which SQLite truncates the file of the write-ahead log when it reuses the log from its start. */
 const LOG_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** Returns the pragmas except `busy_timeout`. For those of staging files, see import-session.ts. */
+/** Returns all pragmas except `busy_timeout`. import-session.ts has the pragmas of staging files. */
 export function pragmasOf({
   readOnly = false,
   tempStore = 'MEMORY',
@@ -109,7 +109,7 @@ export class Transactions {
     return this.finish(work);
   }
 
-  /** Runs reads in one snapshot, or writes to an attached file, without locking the database. */
+  /** Runs reads in one snapshot, or runs writes to an attached file, without locking the database. */
   deferred<T>(work: () => T): T {
     this.run('BEGIN');
     return this.finish(work);
@@ -176,7 +176,7 @@ export class Transactions {
     try {
       this.run('ROLLBACK');
     } catch {
-      // The original error matters more. While this transaction is open, SQLite refuses to begin another one.
+      // The caller's error matters more. SQLite begins no other transaction while this one is open.
     }
   }
 }

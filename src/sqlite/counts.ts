@@ -18,7 +18,7 @@ import {
 /** Status of an erased person's rows, which no list shows. The API never shows this status. */
 export const ERASED_STATUS = 'erased';
 
-/** Ids in a block. A page skips rows in one small block, or within cooperatives, in one large block. */
+/** Number of ids in a block. To find a page, a list skips rows of only one block (./list-pages.ts). */
 export const LARGE_BLOCK = 65_536;
 export const SMALL_BLOCK = 512;
 
@@ -84,7 +84,7 @@ export const COUNTS: readonly Totals[] = [
   SAVINGS_COUNTS,
 ];
 
-/** SQL of the number of listed rows of a table. @param counts one of `COUNTS` */
+/** SELECT of the number of listed rows of a table. @param counts one of `COUNTS` */
 export function sizeSql(counts: Totals): string {
   const isListed = 'status' in counts.key ? `status <> '${ERASED_STATUS}'` : 'true';
   return `SELECT coalesce(sum(rows), 0) FROM (${currentSql(counts, isListed)})`;
@@ -93,7 +93,7 @@ export function sizeSql(counts: Totals): string {
 /** Argument for `prepare`: the reason why statements with `activeMembersSql` read few rows. */
 export const FEW_BLOCKS = `one row per ${LARGE_BLOCK} ids of a cooperative`;
 
-/** @param cooperative SQL of the id */
+/** @param cooperative SQL of the cooperative's id */
 export const activeMembersSql = (cooperative: string): string => {
   const isCounted = `cooperative_id = ${cooperative} AND status = 'active'`;
   return `((SELECT coalesce(sum(rows), 0) FROM main.${MEMBER_COUNTS.ofCooperatives.table} WHERE ${isCounted})
@@ -101,13 +101,13 @@ export const activeMembersSql = (cooperative: string): string => {
        WHERE ${isCounted} AND id >= ${nextSql('members')}))`;
 };
 
-/** Query that finds one fault. Only `check` may run such queries, because they scan tables. */
+/** Query that finds one fault. Only `check` may run these queries, because they scan tables. */
 export interface CountCheck {
   readonly name: string;
   readonly sql: string;
 }
 
-/** SELECT of one row that only one of two SELECTs returns. */
+/** SELECT of one row in which the results of two SELECTs differ. */
 export const difference = (actual: string, stored: string): string =>
   `SELECT * FROM (SELECT * FROM (${actual}) EXCEPT SELECT * FROM (${stored}))
    UNION ALL SELECT * FROM (SELECT * FROM (${stored}) EXCEPT SELECT * FROM (${actual})) LIMIT 1`;
@@ -121,7 +121,7 @@ export const COUNT_CHECKS: readonly CountCheck[] = COUNTS.map((counts) => ({
   sql: wrongSumSql(counts),
 }));
 
-/** Adds to totals and counts the rows of an incomplete batch, and the rows for which no trigger ran. */
+/** Completes totals and counts: adds the rows of an incomplete batch, and rows for which no trigger ran. */
 export function addNewRows(db: Connection, table: string): void {
   const first = db.value<number>(`SELECT ${nextSql(table)}`);
   const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);

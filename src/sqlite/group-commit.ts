@@ -128,9 +128,8 @@ export class GroupCommit {
   }
 
   /**
-   * Runs the jobs in one transaction, at first without savepoints, because a savepoint costs a tenth of a
-   * write, and nearly all jobs succeed. If a job fails, all jobs are undone, and run again with a savepoint
-   * for each.
+   * First runs the jobs in one transaction without savepoints: a savepoint costs a tenth of a write, and
+   * nearly all jobs succeed. If a job fails, undoes all jobs, and runs them again with a savepoint for each.
    */
   private commit(jobs: Job[]): void {
     const progress: { stage: 'begin' | 'work' | 'commit' } = { stage: 'begin' };
@@ -231,8 +230,8 @@ export class ReadSnapshot {
   }
 
   /**
-   * The first read of an iteration takes a snapshot for all its reads, unless a write is running. The
-   * snapshot contains every commit made before the first read.
+   * The first read of an iteration takes a snapshot for all reads of the iteration, unless a write is
+   * running. The snapshot contains every commit made before the first read.
    */
   read<T>(work: () => T): T {
     if (!this.isOpen && !this.db.raw.inTransaction) this.begin();

@@ -41,7 +41,7 @@ export function openIdempotentWrites(
     `SELECT request_hash AS requestHash, status, location, etag, body FROM idempotent_responses
      WHERE key_id = ? AND idempotency_key = ? AND created_at > ?`,
   );
-  // An expired row with the same key may still exist.
+  // REPLACE, because an expired row with the same key may still exist.
   const insert = db.prepare<
     [number, string, string, number, string | null, string | null, string, createdAt: number]
   >(`INSERT OR REPLACE INTO idempotent_responses
@@ -54,7 +54,7 @@ export function openIdempotentWrites(
     `${PURGED_ROWS} rows, found by their age`,
   );
 
-  /** Time up to which all rows have been removed. Further writes in the same second skip the search. */
+  /** All rows created up to this second are gone. Further writes in the same second skip the search. */
   let purgedUntil = Number.NEGATIVE_INFINITY;
   function removeExpired(until: number): void {
     if (until !== purgedUntil && purge.run(until).changes === 0) purgedUntil = until;
@@ -102,7 +102,7 @@ interface ResponsesWith {
   readonly paths: string;
   /** Texts that the body contains, such as national IDs. A text must contain no quote: it is put into SQL. */
   readonly texts: readonly string[];
-  /** Responses without Location whose body has `field`, and an id that the SELECT `ids` returns. */
+  /** Finds responses without Location whose body has `field`, and an `id` that the SELECT `ids` returns. */
   readonly entries: readonly { readonly field: string; readonly ids: string }[];
 }
 

@@ -28,7 +28,7 @@ interface SeekPosition {
 
 const FIRST: SeekPosition = { firstId: 0, skip: 0 };
 
-/** Row counts by number of the block. JavaScript iterates over such keys in ascending order. */
+/** Row counts by number of the block. JavaScript iterates over integer keys in ascending order. */
 type Counts = Readonly<Record<string, number>>;
 
 const wrongCounts = (table: string): Error =>
@@ -139,7 +139,7 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
   };
 }
 
-/** Returns a JSON array, or null for all. */
+/** Returns the ids as a JSON array; null, for all cooperatives, if `ids` is undefined. */
 export const toIdsParameter = (ids: readonly number[] | undefined): string | null =>
   ids === undefined ? null : JSON.stringify(ids);
 
@@ -261,7 +261,7 @@ export function openCountedList<Row>(
   };
 }
 
-/** Opens a list of few rows, which each page counts. @param ids SELECT of each `id`, without an order */
+/** Opens a list of few rows. Each page counts all rows. @param ids SELECT of all ids, without an order */
 export function openFewRows<Row, Filter extends object>(
   db: Connection,
   list: ListRows,

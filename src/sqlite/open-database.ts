@@ -11,7 +11,7 @@ export interface Schema {
   /** Number in the header of the SQLite file, by which this program recognises its files. */
   readonly applicationId: number;
   readonly migrations: readonly string[];
-  /** Messages for other kinds of files. A message ends a sentence that begins with the path of the file. */
+  /** Messages for other kinds of files. A message completes a sentence that begins with the file's path. */
   readonly mistakenFor?: { readonly [applicationId: number]: string };
 }
 

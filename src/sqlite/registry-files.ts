@@ -17,7 +17,7 @@ export const webhooksFileOf = beside('.webhooks.db');
 export const webhooksLockOf = beside('.webhooks.lock');
 /** Record of completed backups. */
 export const backupsFileOf = beside('.backups.json');
-/** Access ledger of version 1.0.0. The program makes this file the first closed file of its ledger. */
+/** Access ledger of version 1.0.0. The program makes this file the first closed file of the ledger. */
 export const oldLedgerFileOf = beside('.ledger.db');
 export const ledgerFolderOf = beside('.ledger');
 /** File by which the command `desk` finds a desk that is already open. */
@@ -65,7 +65,7 @@ export const STAGING_INFIX = '.importing-';
 /** Part of an export file's name. The file is unlinked as soon as it has been opened. */
 export const SPOOL_INFIX = '.exporting-';
 const REPLACED_INFIX = '.replaced-';
-/** Suffixes of SQLite's own files for a database, which may not exist. */
+/** Suffixes of the files that SQLite may create beside a database. */
 export const SIDE_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
 
 export const restoringFolderOf = (databaseFile: string): string => `${databaseFile}.restoring`;
@@ -81,8 +81,8 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
 
 /**
  * True if a path names a file of the registry (docs/operating.md#files) or a file in its folders, in any
- * spelling and through symbolic links. The file need not exist yet. Commands must not write their output to
- * such a file.
+ * spelling and through symbolic links. The file need not exist yet. Commands must not write their output to a
+ * file of the registry.
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap(({ pathAt }) => pathsOf(pathAt(databaseFile)));
@@ -106,7 +106,7 @@ export const withSideFiles = (file: string): string[] => [
   ...SIDE_SUFFIXES.map((suffix) => file + suffix),
 ];
 
-/** Returns two paths of a file: with symbolic links resolved only in its folder, and in the entire path. */
+/** Returns the path with the links of its folder resolved, and the path with all links resolved. */
 function pathsOf(path: string): string[] {
   const absolute = resolve(path);
   const nameInFolder = join(realPathOf(dirname(absolute)), basename(absolute));

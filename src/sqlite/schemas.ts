@@ -1,7 +1,7 @@
 /**
- * Schemas of the registry's databases, as lists of migrations. A released migration is never edited, because
- * it was already run on existing files. In the registry's schema, the tables and triggers of counts, totals,
- * names and the stale flag follow declarations in counts.ts, declared-totals.ts,
+ * Schemas of the registry's databases, as lists of migrations. A released migration is never edited, not even
+ * its comments, because it was already run on existing files. In the registry's schema, tables and triggers
+ * for counts, totals, names and the stale flag follow declarations in counts.ts, declared-totals.ts,
  * registry/stores/name-index.ts and registry/changes/tables.ts. A test compares schema and declarations.
  */
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Errors of storage with messages for operators, and the recognition and conversion of SQLite errors. */
+/** Defines storage errors with messages for operators, and recognises and converts SQLite errors. */
 
 import Database from 'better-sqlite3';
 import { RegistryError } from '../values/errors.ts';
@@ -39,7 +39,7 @@ export const isDamaged = (error: unknown): boolean => codeOf(error).startsWith('
 
 export const isConstraint = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CONSTRAINT');
 
-/** @returns undefined for an error that neither the file nor the disk has caused */
+/** @returns undefined unless the file, its lock or the disk has caused the error */
 export function toStorageError(error: unknown): StorageError | undefined {
   if (error instanceof StorageError) return error;
   const failed = (message: string) => new StorageError('failed', message, { cause: error });
@@ -53,14 +53,14 @@ export function toStorageError(error: unknown): StorageError | undefined {
     : undefined;
 }
 
-/** Like `toStorageError`, but throws an error that neither the file nor the disk has caused. */
+/** Like `toStorageError`, but throws an error for which `toStorageError` returns undefined. */
 export function faultOf(error: unknown): StorageError {
   const fault = toStorageError(error);
   if (fault === undefined) throw error;
   return fault;
 }
 
-/** @param nothing sentence about the missing work, such as `Nothing was undone` */
+/** @param nothing sentence that says that no work was done, such as `Nothing was undone` */
 export function toUnavailable(error: unknown, nothing: string): unknown {
   const unavailable = (message: string) => new RegistryError('unavailable', message, { cause: error });
   if (isBusy(error)) return unavailable(`Another process is writing to the registry. ${nothing}; try again.`);

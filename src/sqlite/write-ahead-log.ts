@@ -48,7 +48,7 @@ export function removeLog(db: Connection): void {
   }
 }
 
-/** Turns off WAL mode, in which reading needs additional files and so fails on a read-only disk. */
+/** Turns off WAL mode, because reading in this mode creates files and fails on a read-only disk. */
 export function leaveLogMode(file: string): void {
   const copy = new Database(file);
   try {

@@ -33,7 +33,7 @@ export interface CliContext {
   /** Sends a message, such as progress, to the parent process. */
   readonly news?: ((news: object) => void) | undefined;
   openLedger?: (storage: Storage) => Promise<AccessLedger>;
-  /** Language of `--lang`; by default, that of `env`. */
+  /** Language of `--lang`; undefined for the language of `env`. */
   language?: Language;
   reading?: CommandAccess;
   /**

@@ -61,8 +61,8 @@ export function readNumber(text: string): string {
 type Conflicting = Option & { readonly conflictsWith?: readonly string[] };
 
 /**
- * Makes blank values of a command and its subcommands an error. A script passes a blank value if a variable
- * is not set. The value could then mean a key without restrictions, or the default database.
+ * Makes blank values of a command and its subcommands an error. A script passes a blank value by mistake if a
+ * variable is not set. A blank value could mean a key without restrictions, or the default database.
  */
 export function refuseEmptyValues(command: Command): void {
   for (const option of command.options) {

@@ -102,7 +102,7 @@ export function formatFields(fields: readonly (readonly [label: string, value: s
   return fields.map(([label, value]) => `${label.padEnd(width)}${value}\n`).join('');
 }
 
-/** The note has the path, because it may be mistyped. */
+/** The note has the path, because the user may have mistyped the path. */
 export const newRegistryNote = ({ location }: { readonly location: string }): Message =>
   say('Created a new, empty registry at {location}.', { location });
 

@@ -57,7 +57,7 @@ export async function recordAll(run: Run, fields: readonly FieldGroup[] = FIELD_
 
 const SHOWING_NOBODY = new WeakSet<Command>();
 
-/** Does not apply to subcommands. */
+/** Declares that a command shows no personal data. Does not apply to its subcommands. */
 export function showingNobody(command: Command): Command {
   SHOWING_NOBODY.add(command);
   return command;

@@ -21,7 +21,7 @@ import { openJournal } from './journal/undo.ts';
 import { KEY, KEYS } from './keys/key-pages.ts';
 import { loadSearch, loadStatus, MODULES } from './modules.ts';
 import { CONTRADICTIONS, DUPLICATES } from './people/pages/duplicates-page.ts';
-import { HELD, PERSON } from './people/pages/person.ts';
+import { HELD, PERSON } from './people/pages/person-page.ts';
 import { READERS } from './people/pages/readers.ts';
 import { deskFolderOf } from './sqlite/registry-files.ts';
 import { sequenceOf } from './sqlite/storage.ts';

@@ -6,14 +6,13 @@ import type { Search } from './registry/name-search.ts';
 import { type NarrowableStore, type OwnedRows, openOwnedRows } from './registry/registry-store.ts';
 import { indexLeftNames } from './registry/stores/name-index.ts';
 import { formatOf, type ReadModelFormat } from './registry/stores/read-model.ts';
-import { typedCommand } from './runtime/typed-command.ts';
 import { type Connection, WAIT_MS } from './sqlite/connection.ts';
-import { GroupCommit, MovedError, ReadSnapshot } from './sqlite/group-commit.ts';
+import { GroupCommit, ReadSnapshot } from './sqlite/group-commit.ts';
 import { type IdempotentWrites, openIdempotentWrites } from './sqlite/idempotent-writes.ts';
 import { openDatabase } from './sqlite/open-database.ts';
 import { RESERVED_BYTES, readFreeBytes } from './sqlite/registry-files.ts';
 import { REGISTRY_SCHEMA } from './sqlite/schemas.ts';
-import { StorageError } from './sqlite/sqlite-errors.ts';
+import { type StorageError, toWriteFailure } from './sqlite/sqlite-errors.ts';
 import type { Storage } from './sqlite/storage.ts';
 import { renewTotalsUnlessBusy } from './sqlite/stored-totals.ts';
 
@@ -82,7 +81,7 @@ function createStore(
     measure: measureCommit,
     endReads: () => snapshot.end(),
     onCommit: () => events.onCommit(),
-    onFailure: (error) => failure.resolve(toFailure(file, error)),
+    onFailure: (error) => failure.resolve(toWriteFailure(file, error)),
   });
   const events = openEvents(db, snapshot);
   const responses = openIdempotentWrites(db, { commits, snapshot });
@@ -133,17 +132,6 @@ function cachedByKey(open: (visible: Visible) => ServedRows): (visible: Visible)
     return rows;
   };
 }
-
-const toFailure = (file: string, error: unknown): StorageError =>
-  new StorageError(
-    'failed',
-    error instanceof MovedError
-      ? `${file} was moved or replaced while it was served: nothing is written any more. ` +
-          'Put it back or restore a backup, then start again.'
-      : `Writing to ${file} failed: ${(error as Error).message}. Look at the disk, and check the registry ` +
-          `before you start again: ${typedCommand('check', file)}`,
-    { cause: error },
-  );
 
 /** Returns a function that checks the free space of the disk, at most once a second. */
 function roomCheck(monotonicMs: () => number, freeBytes: () => number) {

@@ -4,11 +4,11 @@ import { askedOf, filterAction, filterForm, listInOrder, orderLinks, pages } fro
 import { type Column, table } from '../desk/parts.ts';
 import type { Screen, Visit } from '../desk/screen.ts';
 import { openRegistry } from '../open-registry.ts';
-import { entryActions } from '../people/pages/entry-pages.ts';
+import { entryActions } from '../people/pages/deliveries-loans-and-savings.ts';
 import { type ListedMember, MEMBER_FIELDS, MEMBER_STATUSES, type MemberField } from '../registry/members.ts';
 import type { Search } from '../registry/name-search.ts';
 import { cooperativePath, findCooperative } from '../registry/pages/find-visited.ts';
-import { nameOf, referenceOf, writeStored } from '../registry/pages/stored-values.ts';
+import { nameOf, referenceOf, writeStored } from '../registry/pages/show-stored-values.ts';
 import type { FoundMember } from '../registry/stored/stored-data-types.ts';
 import { formatDate, startOfDay } from '../values/date-time.ts';
 import { type FieldGroup, listFields, onlyGiven } from '../values/declared-fields.ts';

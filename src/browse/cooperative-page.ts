@@ -7,7 +7,7 @@ import { openRegistry } from '../open-registry.ts';
 import { proposeCorrection } from '../people/pages/propose-correction.ts';
 import { COOPERATIVE_STATUSES, type Cooperative, SECTORS } from '../registry/cooperatives.ts';
 import { codeOf, cooperativePath, findCooperative } from '../registry/pages/find-visited.ts';
-import { ENTERED, nameOf } from '../registry/pages/stored-values.ts';
+import { ENTERED, nameOf } from '../registry/pages/show-stored-values.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import { onlyGiven } from '../values/declared-fields.ts';
 import { FieldError } from '../values/errors.ts';

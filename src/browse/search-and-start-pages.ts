@@ -14,7 +14,7 @@ import { openRegistry, type RegistryStore } from '../open-registry.ts';
 import type { CooperativeSummary } from '../registry/cooperatives.ts';
 import type { Member } from '../registry/members.ts';
 import type { Search } from '../registry/name-search.ts';
-import { nameOf } from '../registry/pages/stored-values.ts';
+import { nameOf } from '../registry/pages/show-stored-values.ts';
 import { openStoredData, type StoredDataStore } from '../registry/stored/stored-data.ts';
 import { FieldError } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';

@@ -33,7 +33,7 @@ import {
   referenceOf,
   textOf,
   writeStored,
-} from '../registry/pages/stored-values.ts';
+} from '../registry/pages/show-stored-values.ts';
 import { openStoredData, type StoredDataStore } from '../registry/stored/stored-data.ts';
 import type {
   FoundMember,
@@ -58,7 +58,7 @@ import {
   submittedTexts,
   type Texts,
   textsOf,
-} from './row-form.ts';
+} from './new-or-changed-row-form.ts';
 
 interface Entering extends FormRow {
   readonly heading: Message;

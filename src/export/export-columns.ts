@@ -12,12 +12,12 @@ import {
   SHOWN_PAYMENT,
   SHOWN_SAVINGS_TRANSACTION,
 } from '../registry/shown-rows.ts';
+import { labelOf } from '../values/choice-labels.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { formatDecimal, MONEY } from '../values/decimal.ts';
 import { type ShownProperties, shownObject } from '../values/field-json.ts';
 import { inLanguage, type Language } from '../values/language.ts';
 import type { Schema } from '../values/schema.ts';
-import { labelOf } from '../values/text.ts';
 import type { ExportedOwner, ExportedRow, ExportedRows } from './exported-rows.ts';
 
 const exported = <Row>(title: string, properties: ShownProperties<Row>) => ({

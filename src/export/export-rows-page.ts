@@ -5,7 +5,7 @@ import type { Action, PagePart, Visit } from '../desk/screen.ts';
 import { MOST_WORKBOOK_ROWS, WORKBOOK_TYPE } from '../formats/write-csv-and-workbooks.ts';
 import { IMPORT_KINDS } from '../registry/file-columns.ts';
 import { codeOf, cooperativePath } from '../registry/pages/find-visited.ts';
-import { nameOf } from '../registry/pages/stored-values.ts';
+import { nameOf } from '../registry/pages/show-stored-values.ts';
 import { type Html, html } from '../values/html.ts';
 import { say } from '../values/message.ts';
 import { openSpool, writeToSpool } from './disk-buffer.ts';

@@ -6,7 +6,7 @@ import { failure, fields, form, input, table, workUnderWay } from '../desk/parts
 import type { Page, Screen, Visit } from '../desk/screen.ts';
 import { deskFilesOf } from '../import/pages/desk-files.ts';
 import { type CommandRun, runAs } from '../import/pages/previews-and-runs.ts';
-import { nameOf } from '../registry/pages/stored-values.ts';
+import { nameOf } from '../registry/pages/show-stored-values.ts';
 import { namedRegistry } from '../runtime/config.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';

@@ -15,8 +15,8 @@ import { emptyReport, type FileReport, type ImportFile, nameOf, toFailure } from
 import { cellContext } from './reading/cell-context.ts';
 import type { FileLayout } from './reading/file-layout.ts';
 import type { ImportSession } from './staging/import-session.ts';
+import { scoreHeader } from './table/header.ts';
 import { readAndCheck, type StageOptions } from './table/read-and-check.ts';
-import { scoreHeader } from './table/recognise-headings.ts';
 
 export interface ImportOptions extends Omit<StageOptions, 'kind' | 'cells' | 'onBatch'> {
   readonly zone: TimeZone;

@@ -10,7 +10,7 @@ import { type Message, say, type Text } from '../values/message.ts';
 import type { RecordSource } from './files/records.ts';
 import type { ImportNote } from './reading/notes.ts';
 import type { MapProposal } from './reading/propose-map.ts';
-import type { AcceptedFile } from './staging/checked-file.ts';
+import type { AcceptedFile } from './staging/apply-checked-file.ts';
 
 export interface ImportFile {
   readonly kind: ImportKind;

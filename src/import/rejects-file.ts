@@ -28,8 +28,7 @@ import {
 } from './files/records.ts';
 import type { FileCheck } from './import-files.ts';
 import { createMarks, filesOf } from './table/file-column.ts';
-import type { Header } from './table/header.ts';
-import { addedColumnOf, addedHeading, addedHeadingsOf } from './table/recognise-headings.ts';
+import { addedColumnOf, addedHeading, addedHeadingsOf, type Header } from './table/header.ts';
 
 // Rows of the rejects. An import must read them like the original rows.
 

@@ -6,12 +6,12 @@
 import type { CellStyle, DataValidation, WriteSheet } from 'hucre/xlsx';
 import { type Cell, type CellType, FORMATS, toCell, WIDTHS } from '../formats/write-csv-and-workbooks.ts';
 import { FILE_COLUMNS, type FileColumn, type ImportKind } from '../registry/file-columns.ts';
+import { labelOf } from '../values/choice-labels.ts';
 import type { StagedRow } from '../values/declared-fields.ts';
 import { kindOf } from '../values/field-json.ts';
 import { inLanguage, LANGUAGE_NAMES, LANGUAGES, type Language } from '../values/language.ts';
 import { type Message, say, type Text } from '../values/message.ts';
 import { exampleOf } from '../values/schema.ts';
-import { labelOf } from '../values/text.ts';
 import type { CellContext } from './reading/cell-context.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, isOfDates } from './table/columns.ts';
 import type { Header } from './table/header.ts';

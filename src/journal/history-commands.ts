@@ -1,7 +1,7 @@
 /** `history`: changes of a member or a cooperative, and the actors of the changes. */
 import type { Command } from 'commander';
-import { openOrigins } from '../registry/changes/labels.ts';
 import { CREATED, type HistoryEntry, userOf } from '../registry/changes/record-changes.ts';
+import { openOrigins } from '../registry/changes/row-labels.ts';
 import { formatStored } from '../registry/file-columns.ts';
 import { currentNumberSql } from '../registry/stored/former-ids-and-transfers.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';

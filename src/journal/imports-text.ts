@@ -1,7 +1,7 @@
 /** Output of imports and their undo: text for people, JSON for programs. */
 
 import type { Visit } from '../desk/screen.ts';
-import { nameOf } from '../registry/pages/stored-values.ts';
+import { nameOf } from '../registry/pages/show-stored-values.ts';
 import { describeLines, formatFields, formatRows, SHOWN_LINES } from '../terminal/output.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { type Html, html } from '../values/html.ts';

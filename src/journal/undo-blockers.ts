@@ -1,7 +1,7 @@
 /** Finds rows that prevent the undo of an operation. Changes that were undone do not count. */
 
-import { labelSql, openOrigins } from '../registry/changes/labels.ts';
 import { REVERSED_ACTORS } from '../registry/changes/record-changes.ts';
+import { labelSql, openOrigins } from '../registry/changes/row-labels.ts';
 import {
   type ChangedEntity,
   joinOwnedSql,
@@ -18,10 +18,9 @@ import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 import { MAX_MONEY_MINOR } from '../values/decimal.ts';
-import { REMOVED } from './change-sets.ts';
+import { changedRows, type OperatedTable, operationChanges, REMOVED, removedRows } from './change-sets.ts';
 
 import { isImport, type Operation, replacementOf } from './operations.ts';
-import { changedRows, type OperatedTable, operationChanges, removedRows } from './track.ts';
 
 const CHANGED_OR_ERASED = `iif(c.field = '${ERASED_FIELD}', 'erased', 'changed')`;
 

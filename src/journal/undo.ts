@@ -1,19 +1,27 @@
 /** Opens the journal of operations for commands, on a separate connection, and undoes operations. */
 
-import { labelSql, SHOWN_CHANGE } from '../registry/changes/labels.ts';
+import { labelSql, SHOWN_CHANGE } from '../registry/changes/row-labels.ts';
 import { CHANGED_ENTITIES, recordedColumns } from '../registry/changes/tables.ts';
 import { undoRedirects } from '../registry/stored/former-ids-and-transfers.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readPages } from '../sqlite/list-pages.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import {
+  addPaidAmounts,
   announce,
   type ChangeSet,
   insertChanges,
   keepRemovedId,
+  listOperatedRows,
+  type OperatedRow,
+  type OperatedTable,
+  operationChanges,
   REMOVED,
   RESTORED,
   type Recording,
+  readOperatedTables,
+  removedRows,
+  stagePaymentTotals,
   stageRemoved,
 } from './change-sets.ts';
 import { openOperations, perform } from './command-transaction.ts';
@@ -24,16 +32,6 @@ import {
   type Operation,
   type StagedChange,
 } from './operations.ts';
-import {
-  addPaidAmounts,
-  listOperatedRows,
-  type OperatedRow,
-  type OperatedTable,
-  operationChanges,
-  readOperatedTables,
-  removedRows,
-  stagePaymentTotals,
-} from './track.ts';
 import { findActors, findBlockers, type UndoBlocker } from './undo-blockers.ts';
 
 /** Undoes an operation inside the caller's transaction. The operation must have no blockers. */

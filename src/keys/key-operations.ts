@@ -16,7 +16,7 @@ import { parseAddressBlocks } from '../values/address-blocks.ts';
 import { DAY_SECONDS, parseDate, parseDateTime, startOfDay, type TimeZone } from '../values/date-time.ts';
 import { onlyGiven } from '../values/declared-fields.ts';
 import { FieldError, FieldErrorList, invalidFields, notFound } from '../values/errors.ts';
-import { Message, say } from '../values/message.ts';
+import { warningsOf } from './key-text.ts';
 
 /** Unchecked values. Undefined leaves a value unchanged, and null removes a restriction. */
 export interface KeyChanges {
@@ -132,55 +132,6 @@ function parseChanges(
   });
   faults.throwIfAny();
   return values as Partial<ApiKeyValues>;
-}
-
-/** Scopes that have no effect on a lookup-only key. */
-const CLOSED_TO_LOOKUPS: readonly Scope[] = [
-  'members:write',
-  'loans:read',
-  'loans:write',
-  'payments:read',
-  'payments:write',
-  'webhooks:receive',
-];
-
-/** Warns about values that are allowed but useless. @param others all other keys */
-export function warningsOf(
-  key: ApiKeyValues,
-  { now, others }: { readonly now: number; readonly others: readonly { id: number; name: string }[] },
-): readonly Message[] {
-  const { scopes, mayExport, isLookupOnly, limits } = key;
-  const namesake = others.find(({ name }) => name.toLowerCase() === key.name.toLowerCase());
-  const blind = scopes.filter(
-    (scope) => scope.endsWith(':write') && !scopes.includes(scope.replace('write', 'read') as Scope),
-  );
-  const closed = isLookupOnly ? scopes.filter((scope) => CLOSED_TO_LOOKUPS.includes(scope)) : [];
-  const warnings: readonly (Message | false | undefined)[] = [
-    key.expiresAt !== null &&
-      key.expiresAt <= now &&
-      say('The key has expired already: every request is refused.'),
-    namesake && say('Key {id} has the same name.', { id: namesake.id }),
-    limits.perHour > limits.perDay &&
-      say('The limit of an hour, {perHour}, is above the limit of a day, {perDay}, which applies.', {
-        ...limits,
-      }),
-    scopes.includes('members:financials') &&
-      !scopes.includes('members:read') &&
-      say('members:financials without members:read adds nothing to lookups, which the key may not make.'),
-    blind.length > 0 &&
-      say('{scopes} without reading: the key cannot read what it has written.', { scopes: blind }),
-    mayExport &&
-      !scopes.some((scope) => scope.endsWith(':read')) &&
-      say('The key may export, but has no scope for reading that an export needs.'),
-    key.purpose !== null &&
-      key.requiresPurpose &&
-      say('This purpose is never recorded: each request must state its own.'),
-    isLookupOnly &&
-      mayExport &&
-      say('The key may export, but is for lookups only: it cannot export anything.'),
-    closed.length > 0 && say('The key is for lookups only: it cannot use {scopes}.', { scopes: closed }),
-  ];
-  return warnings.filter((warning) => warning instanceof Message);
 }
 
 export type KeyOperations = ReturnType<typeof createKeys>;

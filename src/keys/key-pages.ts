@@ -11,15 +11,15 @@ import {
 } from '../access/api-keys.ts';
 import { fields, form, type InputOptions, input, select, table } from '../desk/parts.ts';
 import type { Action, Answer, Form, Screen, Visit } from '../desk/screen.ts';
-import { sayAtDesk } from '../entering/row-form.ts';
-import { nameOf } from '../registry/pages/stored-values.ts';
+import { sayAtDesk } from '../entering/new-or-changed-row-form.ts';
+import { nameOf } from '../registry/pages/show-stored-values.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import { formatDate, type TimeZone } from '../values/date-time.ts';
 import { RegistryError } from '../values/errors.ts';
 import { type Html, html } from '../values/html.ts';
 import { asMessage, say, type Text } from '../values/message.ts';
-import { createKeys, type KeyOperations, type NewKey, warningsOf } from './key-operations.ts';
-import { codesOf, refusalsOf, usesOf } from './key-text.ts';
+import { createKeys, type KeyOperations, type NewKey } from './key-operations.ts';
+import { codesOf, refusalsOf, usesOf, warningsOf } from './key-text.ts';
 
 const LISTS = ['allowedAddresses', 'allowedHosts', 'cooperatives'] as const;
 const TEXTS = ['name', 'purpose', 'perHour', 'perDay', 'expires', ...LISTS] as const;

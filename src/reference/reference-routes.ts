@@ -16,7 +16,7 @@ import { packageVersion } from '../runtime/process.ts';
 import { html } from '../values/html.ts';
 import { boolean, object, type Static, string } from '../values/schema.ts';
 import type { OutgoingMessages } from './openapi.ts';
-import { type Addresses, renderReference, tryKey } from './reference.ts';
+import { type Addresses, renderReference, tryKey } from './reference-page.ts';
 import { inFrame, SCRIPT, STYLE } from './style-and-script.ts';
 
 const compress = promisify(gzip);

@@ -2,7 +2,7 @@
 import type { Scheduler } from '../runtime/scheduler.ts';
 import { RegistryError, type UnavailableReason } from '../values/errors.ts';
 import type { Connection } from './connection.ts';
-import { isBusy, isConstraint, isDiskFull } from './sqlite-errors.ts';
+import { isBusy, isConstraint, isDiskFull, MovedError } from './sqlite-errors.ts';
 
 /** Time for which a write waits for the lock before it is refused (docs/api.md#writing). */
 const MAX_WAIT_MS = 2_000;
@@ -54,8 +54,6 @@ const failed = unavailable(
   60,
   'Writing to the registry has failed. It takes no writes any more.',
 );
-
-export class MovedError extends Error {}
 
 export class GroupCommit {
   private pending: Job[] = [];

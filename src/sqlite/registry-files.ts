@@ -1,9 +1,10 @@
 /** Paths of all files of a registry (docs/operating.md#files), derived from the path of its database. */
-import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { typedCommand } from '../runtime/typed-command.ts';
 import type { Schema } from './open-database.ts';
 import { ERASURES_SCHEMA, KEYS_SCHEMA, REGISTRY_SCHEMA, WEBHOOKS_SCHEMA } from './schemas.ts';
-import { unusable } from './sqlite-errors.ts';
+import { StorageError, unusable } from './sqlite-errors.ts';
 
 const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
 
@@ -134,4 +135,42 @@ export const RESERVED_BYTES = 64 * 1024 * 1024;
 export function readFreeBytes(databaseFile: string): number {
   const disk = statfsSync(dirname(databaseFile));
   return disk.bavail * disk.bsize;
+}
+
+// Protection against creating a registry by accident (docs/trouble.md#when-a-file-cannot-be-used)
+
+/** @throws StorageError during a restore, because the registry and the keys do not match then */
+export function assertNotRestoring(databaseFile: string): void {
+  if (!existsSync(restoringFolderOf(databaseFile))) return;
+  throw new StorageError(
+    'unusable',
+    `A restore into ${databaseFile} is running or was interrupted. Wait for it, or run it again: ` +
+      typedCommand('restore DIR --replace', databaseFile),
+  );
+}
+
+/**
+ * Refuses to create a database if other files of the registry exist. A write-ahead log without its database
+ * contains acknowledged writes, and SQLite would delete the log as soon as the database is created.
+ * @throws StorageError `unusable` if the database is missing or empty but other files exist
+ */
+export function assertNothingLeft(databaseFile: string): void {
+  if (sizeOf(databaseFile) > 0) return;
+  const paths = DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile));
+  const remains = [
+    ...paths,
+    ...paths.flatMap((path) => SIDE_SUFFIXES.map((end) => path + end)),
+    oldLedgerFileOf(databaseFile),
+  ].filter((path) => !path.endsWith('-shm') && sizeOf(path) > 0);
+  const folder = ledgerFolderOf(databaseFile);
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isFolder && readdirSync(folder).some((name) => name.endsWith('.db'))) remains.push(folder);
+  if (remains.length === 0) return;
+  const state = existsSync(databaseFile) ? 'is empty' : 'is missing';
+  const restore = typedCommand('restore DIR --replace', databaseFile);
+  throw new StorageError(
+    'unusable',
+    `${databaseFile} ${state}, and other files of a registry are there: ${remains.join(', ')}. ` +
+      `Restore a backup (${restore}), or move these files away.`,
+  );
 }

@@ -1,6 +1,7 @@
 /** Defines storage errors with messages for operators, and recognises and converts SQLite errors. */
 
 import Database from 'better-sqlite3';
+import { typedCommand } from '../runtime/typed-command.ts';
 import { RegistryError } from '../values/errors.ts';
 
 /**
@@ -66,3 +67,17 @@ export function toUnavailable(error: unknown, nothing: string): unknown {
   if (isBusy(error)) return unavailable(`Another process is writing to the registry. ${nothing}; try again.`);
   return isDiskFull(error) ? unavailable(`The disk is full. ${nothing}.`) : error;
 }
+
+export class MovedError extends Error {}
+
+/** @param error error after which the service writes nothing more */
+export const toWriteFailure = (file: string, error: unknown): StorageError =>
+  new StorageError(
+    'failed',
+    error instanceof MovedError
+      ? `${file} was moved or replaced while it was served: nothing is written any more. ` +
+          'Put it back or restore a backup, then start again.'
+      : `Writing to ${file} failed: ${(error as Error).message}. Look at the disk, and check the registry ` +
+          `before you start again: ${typedCommand('check', file)}`,
+    { cause: error },
+  );

@@ -1,62 +1,13 @@
 /** Location of a registry, with the clock, scheduler and time zone for everything that is opened there. */
 
-import { existsSync, readdirSync, statSync } from 'node:fs';
 import type { Scheduler } from '../runtime/scheduler.ts';
-import { typedCommand } from '../runtime/typed-command.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { type Connection, WAIT_MS } from './connection.ts';
 import type { CommitMeasure } from './group-commit.ts';
 import { withDatabase } from './open-database.ts';
 import { assertTimeZone } from './registry-facts.ts';
-import {
-  DATABASE_FILES,
-  exists,
-  ledgerFolderOf,
-  oldLedgerFileOf,
-  restoringFolderOf,
-  SIDE_SUFFIXES,
-  sizeOf,
-} from './registry-files.ts';
+import { assertNothingLeft, assertNotRestoring, exists } from './registry-files.ts';
 import { REGISTRY_SCHEMA } from './schemas.ts';
-import { StorageError } from './sqlite-errors.ts';
-
-// Protection against creating a registry by accident (docs/trouble.md#when-a-file-cannot-be-used)
-
-/** @throws StorageError during a restore, because the registry and the keys do not match then */
-function assertNotRestoring(databaseFile: string): void {
-  if (!existsSync(restoringFolderOf(databaseFile))) return;
-  throw new StorageError(
-    'unusable',
-    `A restore into ${databaseFile} is running or was interrupted. Wait for it, or run it again: ` +
-      typedCommand('restore DIR --replace', databaseFile),
-  );
-}
-
-/**
- * Refuses to create a database if other files of the registry exist. A write-ahead log without its database
- * contains acknowledged writes, and SQLite would delete the log as soon as the database is created.
- * @throws StorageError `unusable` if the database is missing or empty but other files exist
- */
-function assertNothingLeft(databaseFile: string): void {
-  if (sizeOf(databaseFile) > 0) return;
-  const paths = DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile));
-  const remains = [
-    ...paths,
-    ...paths.flatMap((path) => SIDE_SUFFIXES.map((end) => path + end)),
-    oldLedgerFileOf(databaseFile),
-  ].filter((path) => !path.endsWith('-shm') && sizeOf(path) > 0);
-  const folder = ledgerFolderOf(databaseFile);
-  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (isFolder && readdirSync(folder).some((name) => name.endsWith('.db'))) remains.push(folder);
-  if (remains.length === 0) return;
-  const state = existsSync(databaseFile) ? 'is empty' : 'is missing';
-  const restore = typedCommand('restore DIR --replace', databaseFile);
-  throw new StorageError(
-    'unusable',
-    `${databaseFile} ${state}, and other files of a registry are there: ${remains.join(', ')}. ` +
-      `Restore a backup (${restore}), or move these files away.`,
-  );
-}
 
 interface StorageDependencies {
   readonly clock: { monotonicMs(): number };

@@ -4,7 +4,7 @@ import { barFigure, lineFigure, MOST_PARTS } from '../desk/plots.ts';
 import type { CooperativeFigures, Visit } from '../desk/screen.ts';
 import { LOAN_STATUSES } from '../registry/loans.ts';
 import { GENDERS, MEMBER_STATUSES, ROLES } from '../registry/members.ts';
-import { nameOf } from '../registry/pages/stored-values.ts';
+import { nameOf } from '../registry/pages/show-stored-values.ts';
 import type { ExactInteger } from '../values/decimal.ts';
 import { type Html, html } from '../values/html.ts';
 import {

@@ -1,7 +1,7 @@
 /** Validates names, codes and choices. */
 import { FieldError, mayEcho } from './errors.ts';
 import { mayContainIdentityCard } from './identity-card.ts';
-import { type Message, say, type Text } from './message.ts';
+import { say } from './message.ts';
 
 /** Maximum lengths that several fields share, in Unicode code points after trimming (docs/api.md#texts). */
 export const MAX_LENGTH = {
@@ -76,56 +76,3 @@ export function parseUserName(text: string): string | FieldError {
     ? new FieldError('Write a name without a national ID.')
     : name;
 }
-
-// Labels of choices, also accepted in files
-
-export const CHOICE_LABELS: { readonly [choice: string]: Message } = {
-  // Statuses of members and loans
-  active: say('active'),
-  inactive: say('inactive'),
-  suspended: say('suspended'),
-  withdrawn: say('withdrawn'),
-  deceased: say('deceased'),
-  pending: say('pending'),
-  approved: say('approved'),
-  rejected: say('rejected'),
-  cancelled: say('cancelled'),
-  paid: say('paid'),
-  defaulted: say('defaulted'),
-  recorded: say('recorded'),
-  void: say('void'),
-  // Roles and genders
-  MEMBER: say('member'),
-  PRESIDENT: say('president'),
-  VICE_PRESIDENT: say('vice-president'),
-  SECRETARY: say('secretary'),
-  TREASURER: say('treasurer'),
-  ADVISOR: say('advisor'),
-  AUDITOR: say('auditor'),
-  MANAGER: say('manager'),
-  MALE: say('man'),
-  FEMALE: say('woman'),
-  OTHER: say('other'),
-  // Savings transactions and payments
-  contribution: say('paid in'),
-  withdrawal: say('paid out'),
-  cash: say('cash'),
-  bank: say('bank'),
-  mobile_money: say('mobile money'),
-  deduction: say('deduction'),
-  // Statuses and sectors of cooperatives
-  dissolved: say('dissolved'),
-  agriculture: say('agriculture'),
-  livestock: say('livestock'),
-  fishing: say('fishing'),
-  trading: say('trading'),
-  services: say('services'),
-  transport: say('transport'),
-  housing: say('housing'),
-  handicraft: say('handicraft'),
-  mining: say('mining'),
-  savings_credit: say('savings and credit'),
-  other: say('other'),
-};
-
-export const labelOf = (value: string): Text => CHOICE_LABELS[value] ?? value;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiKeyValues, NEW_KEY } from '../../src/access/api-keys.ts';
-import { warningsOf } from '../../src/keys/key-operations.ts';
+import { warningsOf } from '../../src/keys/key-text.ts';
 
 const KEY: ApiKeyValues = {
   ...NEW_KEY,

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import type { BodyParts } from '../../src/http/declare/response.ts';
 import { type ApiRequest, fullPath } from '../../src/http/declare/route.ts';
 import { describeApi } from '../../src/reference/openapi.ts';
-import { renderReference } from '../../src/reference/reference.ts';
+import { renderReference } from '../../src/reference/reference-page.ts';
 import { pageRoutes } from '../../src/reference/reference-routes.ts';
 import { SCRIPT } from '../../src/reference/style-and-script.ts';
 import { createRoutes } from '../../src/routes.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { valueIn } from '../../src/formats/spreadsheet-cells-and-empty-words.ts';
 import { cellContext } from '../../src/import/reading/cell-context.ts';
-import { createObserver, guessColumns, isPersonsName } from '../../src/import/reading/guess-headings.ts';
+import { createObserver, guessColumns, isPersonsName } from '../../src/import/reading/guess-columns.ts';
 import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
 import type { ImportKind } from '../../src/registry/file-columns.ts';
 import { KIGALI } from '../../src/values/date-time.ts';

@@ -4,13 +4,8 @@ import { test } from 'node:test';
 import type { FileLayout } from '../../src/import/reading/file-layout.ts';
 import { foldHeading, foldPhrase } from '../../src/import/reading/fold-and-misspellings.ts';
 import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
-import {
-  BRACKETS,
-  HEADINGS,
-  headingsOf,
-  recogniseHeadings,
-  scoreHeader,
-} from '../../src/import/table/recognise-headings.ts';
+import { headingsOf, recogniseHeadings, scoreHeader } from '../../src/import/table/header.ts';
+import { BRACKETS, HEADINGS } from '../../src/import/table/known-headings.ts';
 import { FILE_COLUMNS, IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';
 import { inLanguage, LANGUAGES } from '../../src/values/language.ts';
 

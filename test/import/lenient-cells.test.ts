@@ -10,8 +10,8 @@ import { TRANSACTION_KINDS } from '../../src/registry/entries.ts';
 import { LOAN_STATUSES } from '../../src/registry/loans.ts';
 import { GENDERS, MEMBER_STATUSES, ROLES } from '../../src/registry/members.ts';
 import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../../src/registry/payments.ts';
+import { CHOICE_LABELS } from '../../src/values/choice-labels.ts';
 import { inLanguage, LANGUAGES } from '../../src/values/language.ts';
-import { CHOICE_LABELS } from '../../src/values/text.ts';
 import { importText, MEMBERS_HEADER, nid, SAVINGS_HEADER, startedPlace } from '../support/importing.ts';
 
 const MORE = 'gender,date_of_birth,mobile,role,status';

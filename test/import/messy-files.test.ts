@@ -6,8 +6,8 @@ import type { FileRecord, ImportFault, RecordSource, SourceFormat } from '../../
 import { cellContext } from '../../src/import/reading/cell-context.ts';
 import { GENDER_WORDS, MEMBER_STATUS_WORDS, ROLE_WORDS } from '../../src/import/reading/dictionary-words.ts';
 import type { ImportSession } from '../../src/import/staging/import-session.ts';
+import { HEADINGS } from '../../src/import/table/known-headings.ts';
 import { readAndCheck } from '../../src/import/table/read-and-check.ts';
-import { HEADINGS } from '../../src/import/table/recognise-headings.ts';
 import { FILE_COLUMNS, type ImportKind } from '../../src/registry/file-columns.ts';
 import { KIGALI } from '../../src/values/date-time.ts';
 import type { StagedRow, StagedValue } from '../../src/values/declared-fields.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openFile as openImported } from '../../src/import/files/open-file.ts';
 import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
-import { recogniseHeadings, scoreHeader } from '../../src/import/table/recognise-headings.ts';
+import { recogniseHeadings, scoreHeader } from '../../src/import/table/header.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/registry/file-columns.ts';
 import { LANGUAGES, type Language } from '../../src/values/language.ts';
 import { importPlace } from '../support/importing.ts';

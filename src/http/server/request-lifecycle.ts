@@ -3,7 +3,7 @@
  * in server.ts, stage 7 in send.ts.
  */
 import { hash } from 'node:crypto';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { ApiKeyStore } from '../../access/api-key-store.ts';
 import type { RateLimiter } from '../../access/rate-limiter.ts';
 import type { PublicUrl } from '../../runtime/config.ts';
@@ -24,9 +24,9 @@ import {
   type Route,
   readStatements,
   refuseAmbiguous,
-  requestHeadersOf,
 } from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
+import { preflightHeaders } from './cors.ts';
 import { limitRate } from './middleware.ts';
 import type { Sender } from './send.ts';
 
@@ -132,26 +132,6 @@ function handle(request: ApiRequest, route: Route, create: Create): Awaitable<Ap
   request.query = parseQuery(route.query ?? {}, request.search);
   // 6. Handler of the route
   return 'creation' in route ? create(request, route.creation) : route.handle(request);
-}
-
-/** Request headers that every path accepts, in addition to headers that its routes read. */
-const ACCEPTED_HEADERS = ['Authorization', 'Content-Type', 'X-Request-Id'];
-/** Seconds for which a browser caches a preflight: the maximum in Chromium. */
-const PREFLIGHT_MAX_AGE = '7200';
-
-/**
- * Any website gets these headers, because a preflight request has no key. The next request needs a key that
- * allows the host of the page (docs/keys.md#use-in-browsers).
- */
-function preflightHeaders({ headers }: IncomingMessage, match: Match): Headers {
-  if (headers.origin === undefined || headers['access-control-request-method'] === undefined) return {};
-  const routeHeaders = Object.values(match.routes).flatMap(requestHeadersOf);
-  return {
-    'Access-Control-Allow-Origin': '*',
-    'Access-Control-Allow-Methods': match.allow,
-    'Access-Control-Allow-Headers': [...new Set([...ACCEPTED_HEADERS, ...routeHeaders])].join(', '),
-    'Access-Control-Max-Age': PREFLIGHT_MAX_AGE,
-  };
 }
 
 // Router by segments of the raw path, with or without a trailing slash

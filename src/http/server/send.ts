@@ -16,12 +16,12 @@ import {
   IS_FOLLOWED,
   JSON_TYPE,
   JsonText,
-  RESPONSE_HEADERS,
   toErrorResponse,
 } from '../declare/response.ts';
 import { API_ROOT, type ApiRequest, fullPath, METHODS, type Route } from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
-import { admitsHost, clientAddressText } from './middleware.ts';
+import { allowOrigin } from './cors.ts';
+import { clientAddressText } from './middleware.ts';
 
 interface SenderDependencies {
   readonly scheduler: Scheduler;
@@ -147,25 +147,12 @@ function write(
   } else outgoing.end(text, encoding);
 }
 
-/** Headers that responses of all routes may have. OpenAPI describes these headers only in prose. */
-const OF_ALL = ['Deprecation', 'Link', 'Sunset', 'X-Request-Id'];
-const EXPOSED = [...RESPONSE_HEADERS, ...OF_ALL].join(', ');
-
 const PATH_HEADERS = ['Location', 'Content-Location'];
 
 /** Adds the prefix to paths. A saved response has no prefix, because the prefix may change. */
 function addPrefix(headers: Headers, prefix: string): void {
   if (prefix === '') return;
   for (const name of PATH_HEADERS) if (name in headers) headers[name] = prefix + headers[name];
-}
-
-/** Lets a page of an allowed host read the response, even a refusal (docs/keys.md#use-in-browsers). */
-function allowOrigin({ caller, incoming }: ApiRequest, headers: Headers): void {
-  const { origin } = incoming.headers;
-  if (origin === undefined || caller === undefined || !admitsHost(caller, incoming.headers)) return;
-  headers['Access-Control-Allow-Origin'] = origin;
-  headers['Access-Control-Expose-Headers'] = EXPOSED;
-  headers.Vary = headers.Vary === undefined ? 'Origin' : `${headers.Vary}, Origin`;
 }
 
 /** Returns alternating names and values, because node:http reads a list faster than an object. */

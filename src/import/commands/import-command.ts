@@ -26,9 +26,9 @@ import { type CellContext, cellContext } from '../reading/cell-context.ts';
 import { isMapDocument, parseMap } from '../reading/parse-map.ts';
 import { guessKind, type MapProposal, proposeMap } from '../reading/propose-map.ts';
 import { describeColumns } from '../table/columns.ts';
-import { scoreHeader } from '../table/recognise-headings.ts';
+import { scoreHeader } from '../table/header.ts';
 import { templateOf } from '../template.ts';
-import type { ImportCommandOptions } from './import-output.ts';
+import type { ImportCommandOptions } from './import-as-json.ts';
 import { type Layout, runImport } from './import-run.ts';
 
 const refuse = (text: Text) => new CommandError(EXIT.usage, text);

@@ -19,8 +19,8 @@ import { type FileReport, ImportError, type ImportFile, nameOf } from '../import
 import { createRejectsFile, isReplaceable, rejectsPath } from '../rejects-file.ts';
 import { openImportSession } from '../staging/import-session.ts';
 import { IMPORT_COLUMNS } from '../table/columns.ts';
-import { createImportJson, type ImportOutput, type ImportRun } from './import-output.ts';
-import { createImportScreen } from './import-screen.ts';
+import { createImportJson, type ImportOutput, type ImportRun } from './import-as-json.ts';
+import { createImportScreen } from './import-as-text.ts';
 
 export type Layout = Pick<ImportOptions, 'map' | 'isStrict' | 'skipsHidden'>;
 

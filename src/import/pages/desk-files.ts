@@ -21,7 +21,7 @@ import { FAULTS_COLUMN, type ImportKind } from '../../registry/file-columns.ts';
 import { StorageError } from '../../sqlite/sqlite-errors.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import type { MapProposal } from '../reading/propose-map.ts';
-import { addedColumnOf } from '../table/recognise-headings.ts';
+import { addedColumnOf } from '../table/header.ts';
 import {
   CommandQueue,
   CommandRun,

@@ -3,7 +3,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { failure, form, input, select } from '../../desk/parts.ts';
 import type { Action, Form, Page, Screen, Shows, Visit } from '../../desk/screen.ts';
 import { IMPORT_KINDS } from '../../registry/file-columns.ts';
-import { nameOf } from '../../registry/pages/stored-values.ts';
+import { nameOf } from '../../registry/pages/show-stored-values.ts';
 import { formatDate } from '../../values/date-time.ts';
 import { type Html, html } from '../../values/html.ts';
 import { say } from '../../values/message.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fields, form, table } from '../../desk/parts.ts';
 import type { Shows, Visit } from '../../desk/screen.ts';
 import type { ImportChanges } from '../../journal/operations.ts';
-import { nameOf, writeStored } from '../../registry/pages/stored-values.ts';
+import { nameOf, writeStored } from '../../registry/pages/show-stored-values.ts';
 import { sequenceOf } from '../../sqlite/storage.ts';
 import { FIELD_GROUPS, type StagedValue } from '../../values/declared-fields.ts';
 import { type Html, html } from '../../values/html.ts';

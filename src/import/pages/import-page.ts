@@ -8,7 +8,7 @@ import { undoneMark, whatOf } from '../../journal/imports-text.ts';
 import type { Operation } from '../../journal/operations.ts';
 import { openJournal } from '../../journal/undo.ts';
 import { IMPORT_KINDS } from '../../registry/file-columns.ts';
-import { nameOf } from '../../registry/pages/stored-values.ts';
+import { nameOf } from '../../registry/pages/show-stored-values.ts';
 import { type Html, html } from '../../values/html.ts';
 import { say } from '../../values/message.ts';
 import { templateOf } from '../template.ts';

@@ -5,7 +5,7 @@ import type { Form, Visit } from '../../desk/screen.ts';
 import { openJournal } from '../../journal/undo.ts';
 import { openRegistry } from '../../open-registry.ts';
 import { FILE_COLUMNS, type FileColumn, type ImportKind } from '../../registry/file-columns.ts';
-import { nameOf } from '../../registry/pages/stored-values.ts';
+import { nameOf } from '../../registry/pages/show-stored-values.ts';
 import { type Html, html } from '../../values/html.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { say } from '../../values/message.ts';

@@ -14,7 +14,7 @@ import {
   nameOf,
   referenceOf,
   writeStored,
-} from '../../registry/pages/stored-values.ts';
+} from '../../registry/pages/show-stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredRow } from '../../registry/stored/stored-data-types.ts';
 import { namedRegistry } from '../../runtime/config.ts';

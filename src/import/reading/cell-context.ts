@@ -1,11 +1,11 @@
 /** Context of a cell: facts that its value may depend on, besides its text. Also words for choices. */
 
 import { GENDERS, type Gender } from '../../registry/members.ts';
+import { CHOICE_LABELS } from '../../values/choice-labels.ts';
 import { formatDate, type TimeZone } from '../../values/date-time.ts';
 import { FieldError, mayEchoCell } from '../../values/errors.ts';
 import { inLanguage, LANGUAGES } from '../../values/language.ts';
 import { say } from '../../values/message.ts';
-import { CHOICE_LABELS } from '../../values/text.ts';
 import { GENDER_WORDS, type Words } from './dictionary-words.ts';
 import { foldHeading } from './fold-and-misspellings.ts';
 import type { NoteKind } from './notes.ts';

@@ -10,8 +10,7 @@ import { openFile, scanFile } from '../files/open-file.ts';
 import type { RecordSource } from '../files/records.ts';
 import { describeColumn, IMPORT_COLUMNS, type ImportColumn, missingColumns } from '../table/columns.ts';
 import { isTotalsRow } from '../table/compare-totals.ts';
-import { createHeaderCheck } from '../table/header.ts';
-import { recogniseHeadings, scoreHeader } from '../table/recognise-headings.ts';
+import { createHeaderCheck, recogniseHeadings, scoreHeader } from '../table/header.ts';
 import type { CellContext } from './cell-context.ts';
 import {
   createObserver,
@@ -20,7 +19,7 @@ import {
   type PlacedHeading,
   placeHeadings,
   sampleFile,
-} from './guess-headings.ts';
+} from './guess-columns.ts';
 
 export type MapProposal = Awaited<ReturnType<typeof proposeMap>>;
 

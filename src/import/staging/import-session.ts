@@ -38,7 +38,7 @@ import {
   TRAILING_ZERO,
 } from '../checks/run-checks.ts';
 import type { ImportFault } from '../files/records.ts';
-import { type CheckedFile, openCheckedFile } from './checked-file.ts';
+import { type CheckedFile, openCheckedFile } from './apply-checked-file.ts';
 import {
   type CheckOptions,
   createFileTables,

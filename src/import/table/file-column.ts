@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { FILE_COLUMN, REPEATS_COLUMN } from '../../registry/file-columns.ts';
 import type { FileRecord } from '../files/records.ts';
 import type { RowFindings } from './cell-reader.ts';
-import type { Heading } from './recognise-headings.ts';
+import type { Heading } from './header.ts';
 
 // Column `registry_file`: the files that have rejected a row
 

@@ -21,7 +21,7 @@ import { columnLetters } from '../files/sheet-rows.ts';
 import type { ImportWarning } from '../import-warnings.ts';
 import { type CellContext, ColumnSurvey } from '../reading/cell-context.ts';
 import type { FileLayout } from '../reading/file-layout.ts';
-import { isPersonsName } from '../reading/guess-headings.ts';
+import { isPersonsName } from '../reading/guess-columns.ts';
 import { NoteLog } from '../reading/notes.ts';
 import type { ImportSession } from '../staging/import-session.ts';
 import type { CheckOptions } from '../staging/staging-tables.ts';

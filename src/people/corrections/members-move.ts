@@ -1,7 +1,7 @@
 /** Moves members with all their entries to another cooperative. */
 
+import type { Touched } from '../../journal/change-sets.ts';
 import type { OperationScope } from '../../journal/command-transaction.ts';
-import type { Touched } from '../../journal/track.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../../registry/changes/tables.ts';
 import { typedCommand } from '../../runtime/typed-command.ts';
 import type { Connection } from '../../sqlite/connection.ts';

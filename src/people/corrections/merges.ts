@@ -4,8 +4,8 @@
  */
 
 import { haveCommonWord } from '../../import/checks/compare-people.ts';
+import type { Touched } from '../../journal/change-sets.ts';
 import type { OperationScope } from '../../journal/command-transaction.ts';
-import type { Touched } from '../../journal/track.ts';
 import { type OwnedEntity, ownedIdsSql, TABLES } from '../../registry/changes/tables.ts';
 import { MEMBER_FIELDS } from '../../registry/members.ts';
 import {

@@ -1,5 +1,6 @@
 /** Runs a correction in a transaction, records it as an operation, and completes it after the commit. */
 
+import { type Touched, track } from '../../journal/change-sets.ts';
 import { nameMember } from '../../journal/change-texts.ts';
 import { type OperationScope, type Outcome, perform } from '../../journal/command-transaction.ts';
 import {
@@ -10,7 +11,6 @@ import {
   endOperation,
   type NamedMember,
 } from '../../journal/operations.ts';
-import { type Touched, track } from '../../journal/track.ts';
 import type { MemberStatus } from '../../registry/members.ts';
 import { isErased } from '../../registry/stored/erasures.ts';
 import { MERGED_MEMBERS, redirectOf } from '../../registry/stored/former-ids-and-transfers.ts';

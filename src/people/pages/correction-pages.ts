@@ -6,7 +6,7 @@ import { atDesk } from '../../import/pages/findings.ts';
 import { parseMemberName } from '../../journal/named-member.ts';
 import { ENTRY_KINDS } from '../../registry/entries.ts';
 import { findVisited, personPath, showing } from '../../registry/pages/find-visited.ts';
-import { numberOf, textOf } from '../../registry/pages/stored-values.ts';
+import { numberOf, textOf } from '../../registry/pages/show-stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredPerson } from '../../registry/stored/stored-data-types.ts';
 import { formatDate } from '../../values/date-time.ts';
@@ -33,7 +33,7 @@ const HEADINGS = {
   erase: say('Erase the person'),
 } as const satisfies { readonly [action: string]: Message };
 type Name = keyof typeof HEADINGS;
-/** Corrections with a form on the page. Removal is a button of each entry (entry-pages.ts). */
+/** Corrections with a form on the page. Removal is a button of each entry. */
 type FormName = Exclude<Name, 'remove'>;
 
 /** In the order of the page. */

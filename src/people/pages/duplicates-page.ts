@@ -5,7 +5,7 @@ import { failure, form, numberInput, select, workUnderWay } from '../../desk/par
 import type { Action, Continuation, Form, Page, Screen, Shows, Visit } from '../../desk/screen.ts';
 import { deskFilesOf } from '../../import/pages/desk-files.ts';
 import { runAs, type Work } from '../../import/pages/previews-and-runs.ts';
-import { numberOf, textOf } from '../../registry/pages/stored-values.ts';
+import { numberOf, textOf } from '../../registry/pages/show-stored-values.ts';
 import { openStoredData, type StoredDataStore } from '../../registry/stored/stored-data.ts';
 import type { StoredMembership } from '../../registry/stored/stored-data-types.ts';
 import { type Html, html } from '../../values/html.ts';

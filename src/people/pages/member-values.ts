@@ -2,7 +2,7 @@
 
 import type { Visit } from '../../desk/screen.ts';
 import { MEMBER_FIELDS } from '../../registry/members.ts';
-import { nameOf, textOf, writeStored } from '../../registry/pages/stored-values.ts';
+import { nameOf, textOf, writeStored } from '../../registry/pages/show-stored-values.ts';
 import type { StoredMembership, StoredRow } from '../../registry/stored/stored-data-types.ts';
 import { listFields } from '../../values/declared-fields.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';

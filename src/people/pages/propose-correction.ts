@@ -3,7 +3,7 @@
 import type { Subject } from '../../access/access-ledger.ts';
 import { fields, form as formOf, input } from '../../desk/parts.ts';
 import type { Continuation, Form, Page, Shows, Visit } from '../../desk/screen.ts';
-import { numberOf, textOf } from '../../registry/pages/stored-values.ts';
+import { numberOf, textOf } from '../../registry/pages/show-stored-values.ts';
 import { openStoredData } from '../../registry/stored/stored-data.ts';
 import type { StoredRow } from '../../registry/stored/stored-data-types.ts';
 import { FieldError } from '../../values/errors.ts';

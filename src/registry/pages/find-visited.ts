@@ -6,7 +6,7 @@ import type { Cooperative } from '../cooperatives.ts';
 import type { OwnedRows } from '../registry-store.ts';
 import { openStoredData } from '../stored/stored-data.ts';
 import type { StoredPerson } from '../stored/stored-data-types.ts';
-import { numberOf, textOf } from './stored-values.ts';
+import { numberOf, textOf } from './show-stored-values.ts';
 
 export const personPath = ({ places }: Visit): string => `/person/${places.person}`;
 

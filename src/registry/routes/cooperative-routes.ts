@@ -1,7 +1,6 @@
 /** Routes of cooperatives: list, get, create, replace, change. */
 
 import type { Visible } from '../../access/api-keys.ts';
-import { representCounted } from '../../http/declare/preconditions.ts';
 import { idFilter, SEARCH_FILTER } from '../../http/declare/query.ts';
 import {
   changeRoutes,
@@ -10,6 +9,7 @@ import {
   getRoute,
   listRoute,
   type MoreRoutes,
+  representCounted,
 } from '../../http/declare/resource.ts';
 import { type Route, SHOWS_COOPERATIVES } from '../../http/declare/route.ts';
 import type { Clock } from '../../runtime/scheduler.ts';

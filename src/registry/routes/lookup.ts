@@ -1,9 +1,13 @@
 /** Lookups by national ID: a person's consolidated record, or their membership in one cooperative. */
 
 import type { ApiKey } from '../../access/api-keys.ts';
-import { readTagged } from '../../http/declare/preconditions.ts';
 import { type BodyDeclaration, parseBody } from '../../http/declare/request-body.ts';
-import { type Resource, type ResourceDependencies, readPathId } from '../../http/declare/resource.ts';
+import {
+  type Resource,
+  type ResourceDependencies,
+  readPathId,
+  readTagged,
+} from '../../http/declare/resource.ts';
 import { type ApiResponse, badRequest, HttpError, JsonText, ok } from '../../http/declare/response.ts';
 import {
   API_PREFIX,

@@ -6,8 +6,8 @@ import { openDatabase } from '../../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../../sqlite/schemas.ts';
 import type { Storage } from '../../sqlite/storage.ts';
 import { type Message, say } from '../../values/message.ts';
-import { labelSql, openOrigins, SHOWN_CHANGE } from '../changes/labels.ts';
 import { CREATED, userOf } from '../changes/record-changes.ts';
+import { labelSql, openOrigins, SHOWN_CHANGE } from '../changes/row-labels.ts';
 import {
   memberSql,
   OWNED_ENTITIES,

@@ -1,7 +1,7 @@
 /** Rows for the tests of import sessions, and their repeated steps. */
 import assert from 'node:assert/strict';
 import type { ImportFault } from '../../../src/import/files/records.ts';
-import type { AcceptedFile, CheckedFile } from '../../../src/import/staging/checked-file.ts';
+import type { AcceptedFile, CheckedFile } from '../../../src/import/staging/apply-checked-file.ts';
 import type { ImportSession } from '../../../src/import/staging/import-session.ts';
 import type { CheckOptions } from '../../../src/import/staging/staging-tables.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/table/columns.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { checkStorage } from '../../../src/check/check.ts';
 import { openExportSession } from '../../../src/export/exported-rows.ts';
-import type { AcceptedFile } from '../../../src/import/staging/checked-file.ts';
+import type { AcceptedFile } from '../../../src/import/staging/apply-checked-file.ts';
 import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import { openJournal } from '../../../src/journal/undo.ts';
 import { openRegistry, type RegistryStore } from '../../../src/open-registry.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { addSqlFunctions } from '../../../src/import/checks/run-checks.ts';
-import { applyStaged } from '../../../src/import/staging/checked-file.ts';
+import { applyStaged } from '../../../src/import/staging/apply-checked-file.ts';
 import {
   attachStaging,
   createStagingFile,

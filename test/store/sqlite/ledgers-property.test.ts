@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { checkStorage } from '../../../src/check/check.ts';
-import type { CheckedFile } from '../../../src/import/staging/checked-file.ts';
+import type { CheckedFile } from '../../../src/import/staging/apply-checked-file.ts';
 import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import type { CorrectionOptions } from '../../../src/journal/operations.ts';
 import { openJournal } from '../../../src/journal/undo.ts';

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { checkStorage } from '../../../src/check/check.ts';
 import { refreshReadModel } from '../../../src/health/derived-data-commands.ts';
-import type { CheckedFile } from '../../../src/import/staging/checked-file.ts';
+import type { CheckedFile } from '../../../src/import/staging/apply-checked-file.ts';
 import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import { openJournal } from '../../../src/journal/undo.ts';
 import type { Storage } from '../../../src/sqlite/storage.ts';

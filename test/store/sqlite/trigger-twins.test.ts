@@ -1,7 +1,7 @@
 /** What triggers keep is also kept by large imports, which drop the triggers while they insert. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { groupOf, IS_ON_INSERT, TRIGGER_GROUPS } from '../../../src/import/staging/checked-file.ts';
+import { groupOf, IS_ON_INSERT, TRIGGER_GROUPS } from '../../../src/import/staging/apply-checked-file.ts';
 import { TARGETS } from '../../../src/import/staging/staging-tables.ts';
 import { importPlace, members, nid } from '../../support/importing.ts';
 import { openFile } from '../../support/sqlite.ts';

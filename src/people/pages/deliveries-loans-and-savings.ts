@@ -13,7 +13,7 @@ import {
   numberOf,
   referenceOf,
   textOf,
-} from '../../registry/pages/stored-values.ts';
+} from '../../registry/pages/show-stored-values.ts';
 import type { StoredMembership, StoredRow } from '../../registry/stored/stored-data-types.ts';
 import { formatDate } from '../../values/date-time.ts';
 import { lastPage } from '../../values/errors.ts';

@@ -8,8 +8,14 @@ import { say } from '../../values/message.ts';
 import { type FileRecord, fileFault, HEADER_ROWS, type RecordSource } from '../files/records.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn, isOfDates } from '../table/columns.ts';
 import { isTotalsRow } from '../table/compare-totals.ts';
-import { findHeader, withHeaderRows } from '../table/header.ts';
-import { addedColumnOf, DICTIONARIES, mayBeData, recogniseHeadings } from '../table/recognise-headings.ts';
+import {
+  addedColumnOf,
+  DICTIONARIES,
+  findHeader,
+  mayBeData,
+  recogniseHeadings,
+  withHeaderRows,
+} from '../table/header.ts';
 import { type CellContext, ColumnSurvey, type DecimalForm } from './cell-context.ts';
 import { collectDateForms, dateOrderOf } from './dates.ts';
 import { decimalMarkOf } from './decimals.ts';

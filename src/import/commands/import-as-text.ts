@@ -22,14 +22,14 @@ import {
   nameOf,
   withoutIdentityCards,
 } from '../import-report.ts';
-import { isPersonsName } from '../reading/guess-headings.ts';
+import { isPersonsName } from '../reading/guess-columns.ts';
 import type { ImportNote, NoteKind } from '../reading/notes.ts';
-import type { AcceptedFile, CheckedFile } from '../staging/checked-file.ts';
+import type { AcceptedFile, CheckedFile } from '../staging/apply-checked-file.ts';
 import type { RegistrySize } from '../staging/import-session.ts';
 import { IMPORT_COLUMNS } from '../table/columns.ts';
 import { ignoredHeadings } from '../table/header.ts';
 import type { FileFindings } from '../table/read-and-check.ts';
-import { type ImportOutput, type ImportRun, rowsPerSecond, STOPPED, warningsOf } from './import-output.ts';
+import { type ImportOutput, type ImportRun, rowsPerSecond, STOPPED, warningsOf } from './import-as-json.ts';
 
 export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOutput {
   const { options, zone } = run;

@@ -9,7 +9,13 @@ import { CREATED } from '../../registry/changes/record-changes.ts';
 import { CHANGED_ENTITIES } from '../../registry/changes/tables.ts';
 import { ENTRY_KINDS } from '../../registry/entries.ts';
 import { nameOfPerson, personPath } from '../../registry/pages/find-visited.ts';
-import { changeLink, enterLink, nameOf, textOf, writeStored } from '../../registry/pages/stored-values.ts';
+import {
+  changeLink,
+  enterLink,
+  nameOf,
+  textOf,
+  writeStored,
+} from '../../registry/pages/show-stored-values.ts';
 import { ROW_LISTS } from '../../registry/stored/stored-data.ts';
 import type {
   StoredChange,
@@ -21,7 +27,7 @@ import type { Actor } from '../../sqlite/entity-store.ts';
 import { type Html, type HtmlValue, html } from '../../values/html.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import { CORRECTING, correctionForms } from './correction-pages.ts';
-import { deliveries, entryActions, loans, savings } from './entry-pages.ts';
+import { deliveries, entryActions, loans, savings } from './deliveries-loans-and-savings.ts';
 import { memberValues } from './member-values.ts';
 import { readersOf, readPerson } from './readers.ts';
 

@@ -1,7 +1,7 @@
 /** A checked file: its faults, warnings and changes, and the transaction that writes its rows. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { announce, insertChanges, nextIdOf } from '../../journal/change-sets.ts';
+import { addPaidAmounts, announce, insertChanges, nextIdOf } from '../../journal/change-sets.ts';
 import { tidyUp } from '../../journal/command-transaction.ts';
 import {
   beginOperation,
@@ -13,7 +13,6 @@ import {
   recordFile,
   type StagedChange,
 } from '../../journal/operations.ts';
-import { addPaidAmounts } from '../../journal/track.ts';
 import { markStaleSql, type ReadModelColumn, tableOf } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { hasDerivedReferences } from '../../registry/stores/entry-store.ts';

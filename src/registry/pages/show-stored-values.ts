@@ -2,11 +2,11 @@
 
 import type { Writing } from '../../desk/localized-formats.ts';
 import type { Visit } from '../../desk/screen.ts';
+import { CHOICE_LABELS } from '../../values/choice-labels.ts';
 import { type DecimalKind, RATE, WEIGHT } from '../../values/decimal.ts';
 import { listFields, type StagedValue } from '../../values/declared-fields.ts';
 import { type Html, html } from '../../values/html.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
-import { CHOICE_LABELS } from '../../values/text.ts';
 import { ACCOUNT_FIELDS, DERIVED_REFERENCE } from '../entries.ts';
 import { ADDED_LABELS, FILE_COLUMNS, FILE_FIELDS, type ImportKind, kindOf } from '../file-columns.ts';
 import { MEMBER_FIELDS } from '../members.ts';

@@ -29,7 +29,7 @@ export interface ImportCommandOptions extends PrintOptions {
 
 export type ImportRun = Run<ImportCommandOptions>;
 
-/** Output of the `import` command: text for the operator (import-screen.ts), or a JSON document. */
+/** Output of the `import` command: text for the operator (import-as-text.ts), or a JSON document. */
 export interface ImportOutput {
   /** Called once, before the first file. */
   begin(registry: RegistrySize): void;

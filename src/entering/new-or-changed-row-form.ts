@@ -15,7 +15,7 @@ import {
   type ImportKind,
   kindOf,
 } from '../registry/file-columns.ts';
-import { nameOf } from '../registry/pages/stored-values.ts';
+import { nameOf } from '../registry/pages/show-stored-values.ts';
 import { formatDate } from '../values/date-time.ts';
 import { RATE } from '../values/decimal.ts';
 import type { StagedValue } from '../values/declared-fields.ts';

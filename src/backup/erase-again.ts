@@ -181,7 +181,9 @@ function eraseFrom(
   }
 }
 
-/** SELECTs of a member's id, the present national ID, and a present or former national ID. */
+/**
+ * SELECTs of all national IDs that members have or had, each with the member's id and present national ID.
+ */
 const NUMBERS = [
   'SELECT id, identity_card, identity_card FROM members ORDER BY identity_card',
   `SELECT m.id, m.identity_card, f.old FROM former_identity_cards f

@@ -11,8 +11,8 @@ const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 export class TooLarge extends Error {}
 
 /**
- * @returns undefined for a body that is not a form, or a form without files that is too large
- * @throws TooLarge for a form with files that is too large; a streamed file throws it while it is read
+ * @returns undefined if the body is not a form, or if it is too large and cannot contain files
+ * @throws TooLarge if a form with files is too large; a streamed file throws it while it is read
  */
 export async function readForm(request: IncomingMessage, takesFiles = false): Promise<Form | undefined> {
   const { 'content-type': contentType = '' } = request.headers;

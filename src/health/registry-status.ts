@@ -132,7 +132,7 @@ function readReadModel(db: Connection, { version }: ReadModelFormat) {
   const isFound = (ids: string) =>
     db.count(`members WHERE id IN (${ids}) AND ${hasOtherRules}`, { version }) > 0;
   return {
-    /** Number of members whose read model each lookup has to compute; at most `STALE_COUNTED`. */
+    /** Number of members whose read model is stale; at most `STALE_COUNTED`. */
     stale: db.count(stale, { most: STALE_COUNTED }),
     /**
      * True if a read model in a sample is from a release with other rules. The sample detects any contiguous

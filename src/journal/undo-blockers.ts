@@ -86,9 +86,9 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
   const mergedInto = `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason,
       'correction:' || r.correction_id AS actor
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
-  // A former number leads to a current number that no membership would have after the undo. The actor is the
-  // one that last took the current number from a membership; if there is none, the correction that replaced
-  // the former number. The query reads all former numbers, so it runs only for operations that set numbers.
+  // A former number leads to a current number that no membership would have after the undo. Reports
+  // the change that last took the current number from a membership; if no change did, the correction that
+  // replaced the former number. The query reads all former numbers, so it runs only for operations that set numbers.
   const renumbered = changedRows(operation, 'members', "c.field = 'identity_card'");
   const gives = (id: string) =>
     `(${id} IN (${renumbered})${created === undefined ? '' : ` OR ${id} ${created}`})`;

@@ -170,7 +170,10 @@ export type UndoResult =
       readonly removed: number;
       /** Number of restored rows that the operation had changed or removed. */
       readonly restored: number;
-      /** Set if the undo was rolled back: for a dry run, or because the user confirmed other changes. */
+      /**
+       * Set if the undo was rolled back: for a dry run, or if it would not make the changes that the user
+       * confirmed.
+       */
       readonly fingerprint?: string | undefined;
       readonly lockMs: number;
       readonly errorAfterCommit?: unknown;

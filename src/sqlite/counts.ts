@@ -18,7 +18,10 @@ import {
 /** Status of an erased person's rows, which no list shows. The API never shows this status. */
 export const ERASED_STATUS = 'erased';
 
-/** Number of ids in a block. To find a page, a list skips rows of only one block (./list-pages.ts). */
+/**
+ * Numbers of ids in a block. To find a page, a list skips at most the rows of a small block
+ * (./list-pages.ts).
+ */
 export const LARGE_BLOCK = 65_536;
 export const SMALL_BLOCK = 512;
 

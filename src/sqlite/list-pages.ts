@@ -113,8 +113,8 @@ export function openCountIndex(db: Connection, counted: CountedTable) {
       if (offset === 0) return FIRST;
       const located = locate(table, listCooperative({ cooperativeId, value }), offset);
       const { block, count, skip } = located;
-      // An import gives consecutive ids to the rows of a cooperative. If all rows in the block belong to this
-      // cooperative, the counts of the small blocks are counts of this cooperative.
+      // An import gives consecutive ids to the rows of a cooperative. Small blocks have only counts of all
+      // cooperatives, which can be used if all rows in the large block belong to this cooperative.
       const ofAll = listLarge({ value, from: block, until: block + 1 })[block];
       return ofAll === count ? seekInside(value, located) : { firstId: block * LARGE_BLOCK, skip };
     },

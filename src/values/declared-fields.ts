@@ -196,8 +196,8 @@ export interface StagedRow {
    */
   readonly values: readonly StagedValue[];
   /**
-   * Earlier files from which the row was rejected: the text `sha256:` and the first 16 digits of each file's
-   * hash, separated by spaces. A row without a reference never matches an accepted entry of these files.
+   * Earlier files from which the row was rejected, separated by spaces: for each, `sha256:` and the first 16
+   * digits of the hash. If the row has no reference, it matches no entry that these files created.
    */
   readonly rejectedFrom?: string | undefined;
 }

@@ -278,7 +278,7 @@ type SocketWithHandle = Duplex & {
 
 /** Maximum number of waiting pipelined requests. The response to the last one ends the connection. */
 const MAX_PIPELINED = 32;
-/** Return value after which the parser skips the rest of the packet, and refuses later bytes as not HTTP. */
+/** Return value after which the parser skips the rest of the packet, and then refuses all further bytes. */
 const STOP_PARSING = 2;
 
 /**
@@ -425,9 +425,9 @@ export class Connection {
     if (this.last?.closed === true) this.last = this.current = undefined;
     const unsentBytes = socket.writableLength + (socket._handle?.writeQueueSize ?? 0);
     this.unsentBytes = unsentBytes;
-    const receivedBytes = (socket.bytesWritten ?? 0) - unsentBytes;
+    const takenBytes = (socket.bytesWritten ?? 0) - unsentBytes;
     // While a response is being sent, bytes from the client do not count as progress.
-    const movedBytes = unsentBytes > 0 ? receivedBytes : receivedBytes + (socket.bytesRead ?? 0);
+    const movedBytes = unsentBytes > 0 ? takenBytes : takenBytes + (socket.bytesRead ?? 0);
     // A client that waits for a response is not idle: an export may begin after minutes.
     const isAwaited = this.current?.req.complete === true && !this.current.headersSent;
     if (movedBytes !== this.movedBytes || isAwaited) {

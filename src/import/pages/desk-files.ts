@@ -309,7 +309,7 @@ const displayName = (name: string): string => {
   return hideIdentityCards([...last.trim()].slice(0, MAX_NAME_CHARACTERS).join('')) || 'file';
 };
 
-/** @throws Error if the desk was opened without its files */
+/** @throws Error if the desk was opened without `DeskFiles` */
 export function deskFilesOf({ desk }: Pick<Visit, 'desk'>): DeskFiles {
   if (desk.files instanceof DeskFiles) return desk.files;
   throw new Error('The desk was opened without its files.');

@@ -302,8 +302,8 @@ export function placeHeadings(
 }
 
 /**
- * Assigns columns by name and dictionary. If several headings mean one column, only the exact name of the
- * column is assigned, because nothing shows which of the other headings is right.
+ * Assigns columns by name and dictionary. If several headings mean one column, the column goes only to a
+ * heading that is its exact name, because nothing shows which of the others is right.
  */
 function placeKnown(kind: ImportKind, cells: readonly string[]): PlacedHeading[] {
   const recognised = recogniseHeadings(kind, cells);

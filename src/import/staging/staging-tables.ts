@@ -183,7 +183,7 @@ export function inStaging<T>(db: Connection, work: () => T): T {
   }
 }
 
-/** @returns a function that inserts rows, and returns true if it has derived references */
+/** @returns a function that inserts rows. It returns true if it had to derive a reference for one of them */
 export function openRowInsert(
   db: Connection,
   kind: ImportKind,

@@ -31,7 +31,10 @@ export const IS_STALE = READ_MODEL_COLUMNS.map((column) => `${column} = ${STALE_
 export const markStaleSql = (column: ReadModelColumn, members: string): string =>
   `UPDATE main.members SET ${column} = ${STALE_SQL} WHERE ${column} IS NOT ${STALE_SQL} AND ${members}`;
 
-/** Event that reports a change of a row: an event about the row, or a field in an event about its member. */
+/**
+ * How events report a change of a row: with an event about the row, or with a field in an event of its
+ * member.
+ */
 type Announced = { readonly entity: EventEntity } | { readonly memberField: EventSummary };
 
 interface Description {

@@ -12,12 +12,14 @@ import { formatDateTime, KIGALI } from '../../../src/values/date-time.ts';
 
 const REFERENCE = readFileSync(new URL('../../../docs/import-reference.md', import.meta.url), 'utf8');
 const [, SECTION = ''] = /^## Warnings$([\s\S]*?)^## /m.exec(REFERENCE) ?? [];
+/** The reference calls them entries. */
+const ENTRIES = ['production', 'loans', 'payments', 'savings'];
 /** Warnings that stop a file, that do not, and that only the desk has. */
 const PARTS = SECTION.split(/^(?:These warnings do not stop the file:|Only the desk has these warnings.*)$/m);
 const LISTED = PARTS.flatMap((part, index) =>
   [...part.matchAll(/^- `(\w+)` \(([\w, ]+)\): /gm)].map(([, kind = '', files = '']) => ({
     kind,
-    files: files.split(', '),
+    files: files.split(', ').flatMap((file) => (file === 'entries' ? ENTRIES : [file])),
     stops: index === 0,
   })),
 );

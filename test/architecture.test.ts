@@ -225,7 +225,7 @@ test('former numbers and members that are no longer in force are known in one fi
   const tables = /\b(replaced_identity_cards|merged_members)\b/;
   assert.deepEqual(files.filter((file) => tables.test(readFileSync(join(SRC, file), 'utf8'))).sort(), [
     'check/check.ts',
-    'registry/stored/former-ids-and-transfers.ts',
+    'registry/stored/former-ids.ts',
   ]);
 });
 

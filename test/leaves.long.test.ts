@@ -108,9 +108,12 @@ for (const leaf of LEAVES)
 test('an import of a room that is left out would be found', async (context) => {
   const folder = leaveOut(context, { room: 'webhooks', list: MODULES });
   appendFileSync(join(folder, 'src', 'compose.ts'), "import './webhooks/service.ts';\n");
-  appendFileSync(join(folder, 'src', 'health', 'issues.ts'), "export * from '../webhooks/post.ts';\n");
+  appendFileSync(
+    join(folder, 'src', 'health', 'status-warnings.ts'),
+    "export * from '../webhooks/post.ts';\n",
+  );
   assert.deepEqual(await wrongLines(folder), [
     "src/compose.ts: import './webhooks/service.ts';",
-    "src/health/issues.ts: export * from '../webhooks/post.ts';",
+    "src/health/status-warnings.ts: export * from '../webhooks/post.ts';",
   ]);
 });

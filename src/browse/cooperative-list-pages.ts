@@ -23,7 +23,7 @@ import {
   type RecordedRow,
   ROW_ORDERS,
   type RowOrder,
-} from './cooperative-list-statements.ts';
+} from './cooperative-lists-sql.ts';
 
 interface Asked extends OrderedRequest {
   readonly cooperativeId: number;

@@ -11,8 +11,8 @@ import { namedRegistry } from '../runtime/config.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
 import { type Html, type HtmlValue, html } from '../values/html.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
-import { expiringSoon, findIssues, refusedOften } from './issues.ts';
 import { type Issue, type ReadAdded, readStatusFacts, type StatusFacts } from './registry-status.ts';
+import { expiringSoon, findIssues, refusedOften } from './status-warnings.ts';
 
 /** Pages of the desk on which the user can resolve an issue. */
 const PLACES: { readonly [about in Issue['about']]?: readonly [path: string, name: Message] } = {

@@ -13,8 +13,8 @@ import { acting } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { counted } from '../values/text.ts';
-import { expiringSoon, findIssues, refusedOften } from './issues.ts';
 import { type Issue, type ReadAdded, readStatusFacts, type StatusFacts } from './registry-status.ts';
+import { expiringSoon, findIssues, refusedOften } from './status-warnings.ts';
 
 export const declareStatus =
   (added: readonly ReadAdded[]) =>

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { CREATED, type HistoryEntry, userOf } from '../registry/changes/record-changes.ts';
 import { openOrigins } from '../registry/changes/row-labels.ts';
 import { formatStored } from '../registry/file-columns.ts';
-import { currentNumberSql } from '../registry/stored/former-ids-and-transfers.ts';
+import { currentNumberSql } from '../registry/stored/former-ids.ts';
 import { WAIT_MS } from '../sqlite/connection.ts';
 import { openDatabase } from '../sqlite/open-database.ts';
 import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';

@@ -13,7 +13,7 @@ import {
 } from '../registry/changes/tables.ts';
 import type { ImportKind } from '../registry/file-columns.ts';
 import { ERASED_FIELD } from '../registry/stored/erasures.ts';
-import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../registry/stored/former-ids-and-transfers.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../registry/stored/former-ids.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
@@ -88,7 +88,8 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
   // A former number leads to a current number that no membership would have after the undo. Reports
   // the change that last took the current number from a membership; if no change did, the correction that
-  // replaced the former number. The query reads all former numbers, so it runs only for operations that set numbers.
+  // replaced the former number. The query reads all former numbers: it runs only if the operation set
+  // numbers.
   const renumbered = changedRows(operation, 'members', "c.field = 'identity_card'");
   const gives = (id: string) =>
     `(${id} IN (${renumbered})${created === undefined ? '' : ` OR ${id} ${created}`})`;

@@ -2,7 +2,7 @@
 
 import { labelSql, SHOWN_CHANGE } from '../registry/changes/row-labels.ts';
 import { CHANGED_ENTITIES, recordedColumns } from '../registry/changes/tables.ts';
-import { undoRedirects } from '../registry/stored/former-ids-and-transfers.ts';
+import { undoRedirects } from '../registry/stored/former-ids.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readPages } from '../sqlite/list-pages.ts';
 import type { Storage } from '../sqlite/storage.ts';

@@ -1,7 +1,7 @@
 /** Finds the present and former national IDs and member ids under which the access ledger knows a person. */
 
 import { findErasure } from '../registry/stored/erasures.ts';
-import { REPLACED_NUMBERS } from '../registry/stored/former-ids-and-transfers.ts';
+import { REPLACED_NUMBERS } from '../registry/stored/former-ids.ts';
 import { identifyPerson, listOf, type Person } from '../registry/stored/identify.ts';
 import { openStoredDataAnd } from '../registry/stored/stored-data.ts';
 import type { Connection } from '../sqlite/connection.ts';

@@ -5,7 +5,7 @@
 
 import { CROWD, nameKeyOf, wordsOf } from '../import/checks/compare-people.ts';
 import type { OperationScope } from '../journal/command-transaction.ts';
-import { MERGED_MEMBERS, redirectSql } from '../registry/stored/former-ids-and-transfers.ts';
+import { MERGED_MEMBERS, redirectSql } from '../registry/stored/former-ids.ts';
 import type { FoundMember } from '../registry/stored/stored-data-types.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { ERASED_STATUS } from '../sqlite/counts.ts';

@@ -6,7 +6,7 @@ import { invalidFields } from '../values/errors.ts';
 import type { Searching } from './name-search.ts';
 import { openCooperatives } from './stores/cooperative-store.ts';
 import { openEntries } from './stores/entry-store.ts';
-import { openLoans, openPayments } from './stores/lending-store.ts';
+import { openLoans, openPayments } from './stores/loan-and-payment-store.ts';
 import { openMembers } from './stores/member-store.ts';
 import type { StoreDependencies } from './stores/row-store.ts';
 import { openCooperativeSummaries } from './stores/rows.ts';

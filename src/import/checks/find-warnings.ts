@@ -11,7 +11,7 @@ import { tableOf } from '../../registry/changes/tables.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../registry/cooperatives.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { MOST_TIMES_PAID } from '../../registry/payments.ts';
-import { ENDED } from '../../registry/stored/former-ids-and-transfers.ts';
+import { ENDED } from '../../registry/stored/transfers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { ERASED_STATUS, MEMBER_COUNTS } from '../../sqlite/counts.ts';
 import { currentSql } from '../../sqlite/declared-totals.ts';
@@ -37,7 +37,7 @@ import {
   WITH_SAMPLE,
 } from './ledger-of-another-cooperative.ts';
 import { removedSql } from './missing-rows.ts';
-import { describeNewer, newerVersionSql } from './newer-version.ts';
+import { describeNewer, newerVersionSql } from './newer-version-of-a-file.ts';
 import { TYPED_WARNINGS } from './typed-warnings.ts';
 
 // Signs that a ledger was imported before. A file that is imported again has new rows if its members or their

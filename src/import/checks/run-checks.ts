@@ -4,11 +4,7 @@ import type { ImportKind } from '../../registry/file-columns.ts';
 import type { LoanStatus } from '../../registry/loans.ts';
 import { refuseCountedPayment, refuseNewPayment } from '../../registry/payments.ts';
 import { hasErasedPersons, hashIdentity } from '../../registry/stored/erasures.ts';
-import {
-  beginningAfterTransfer,
-  isBeginning,
-  TRANSFERS,
-} from '../../registry/stored/former-ids-and-transfers.ts';
+import { beginningAfterTransfer, isBeginning, TRANSFERS } from '../../registry/stored/transfers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import type { TimeZone } from '../../values/date-time.ts';
 import { mayEchoCell } from '../../values/errors.ts';

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { findSameImport } from '../../journal/operations.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
-import { wasReplacedSql } from '../../registry/stored/former-ids-and-transfers.ts';
+import { wasReplacedSql } from '../../registry/stored/former-ids.ts';
 import { numberEqualRows } from '../../registry/stores/entry-store.ts';
 import { formatOf, type ReadModelFormat } from '../../registry/stores/read-model.ts';
 import { type Connection, WAIT_MS } from '../../sqlite/connection.ts';

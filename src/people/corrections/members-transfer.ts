@@ -10,7 +10,7 @@ import {
   ENDED_MEMBER_STATUSES,
   MEMBER_FIELDS,
 } from '../../registry/members.ts';
-import { TRANSFER_KIND, type TransferOptions } from '../../registry/stored/former-ids-and-transfers.ts';
+import { TRANSFER_KIND, type TransferOptions } from '../../registry/stored/transfers.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { DAY_SECONDS, formatDate, type TimeZone } from '../../values/date-time.ts';
 import { listFields } from '../../values/declared-fields.ts';

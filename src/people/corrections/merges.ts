@@ -8,11 +8,7 @@ import type { Touched } from '../../journal/change-sets.ts';
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import { type OwnedEntity, ownedIdsSql, TABLES } from '../../registry/changes/tables.ts';
 import { MEMBER_FIELDS } from '../../registry/members.ts';
-import {
-  addRedirect,
-  MERGED_MEMBERS,
-  REPLACED_NUMBERS,
-} from '../../registry/stored/former-ids-and-transfers.ts';
+import { addRedirect, MERGED_MEMBERS, REPLACED_NUMBERS } from '../../registry/stored/former-ids.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { listFields } from '../../values/declared-fields.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';

@@ -2,12 +2,7 @@
 
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import { isErasedNumber } from '../../registry/stored/erasures.ts';
-import {
-  addRedirect,
-  endRedirect,
-  REPLACED_NUMBERS,
-  redirectOf,
-} from '../../registry/stored/former-ids-and-transfers.ts';
+import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from '../../registry/stored/former-ids.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { formatDate } from '../../values/date-time.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';

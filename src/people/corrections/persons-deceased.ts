@@ -1,7 +1,7 @@
 /** Records the death of a person in every membership. */
 
 import type { OperationScope } from '../../journal/command-transaction.ts';
-import { REPLACED_NUMBERS, redirectOf } from '../../registry/stored/former-ids-and-transfers.ts';
+import { REPLACED_NUMBERS, redirectOf } from '../../registry/stored/former-ids.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { type Message, say } from '../../values/message.ts';
 import type { CorrectionRefused } from '../correction-result.ts';

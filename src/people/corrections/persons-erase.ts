@@ -11,7 +11,7 @@ import {
   openIdentityHash,
   ownNumber,
 } from '../../registry/stored/erasures.ts';
-import { forgetNumbers } from '../../registry/stored/former-ids-and-transfers.ts';
+import { forgetNumbers } from '../../registry/stored/former-ids.ts';
 import {
   identifyPerson,
   keptResponsesSql,

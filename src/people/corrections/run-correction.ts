@@ -13,7 +13,7 @@ import {
 } from '../../journal/operations.ts';
 import type { MemberStatus } from '../../registry/members.ts';
 import { isErased } from '../../registry/stored/erasures.ts';
-import { MERGED_MEMBERS, redirectOf } from '../../registry/stored/former-ids-and-transfers.ts';
+import { MERGED_MEMBERS, redirectOf } from '../../registry/stored/former-ids.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { FieldError } from '../../values/errors.ts';
 import { mayContainIdentityCard } from '../../values/identity-card.ts';

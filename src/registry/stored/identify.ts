@@ -6,7 +6,7 @@ import { type Fields, listFields } from '../../values/declared-fields.ts';
 import { memberSql, ownedIdsSql, tableOf } from '../changes/tables.ts';
 import { type EntryKind, type EntrySelection, PRODUCTION_FIELDS, SAVINGS_FIELDS } from '../entries.ts';
 import { LOAN_FIELDS } from '../loans.ts';
-import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf, redirectSql } from './former-ids-and-transfers.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf, redirectSql } from './former-ids.ts';
 import type { StoredRow } from './stored-data-types.ts';
 
 export interface Person {

@@ -18,7 +18,7 @@ import {
 } from '../changes/tables.ts';
 import type { CooperativeSummary } from '../cooperatives.ts';
 import type { EntryKind, EntrySelection } from '../entries.ts';
-import { currentMemberSql, currentNumberSql, mergedByCodeSql } from './former-ids-and-transfers.ts';
+import { currentMemberSql, currentNumberSql, mergedByCodeSql } from './former-ids.ts';
 import { formerNumbers, identifyPerson, keptResponsesSql, readEntries } from './identify.ts';
 import type {
   FoundMember,

@@ -34,7 +34,7 @@ import {
 } from '../entries.ts';
 import { FILE_COLUMNS, type ImportKind } from '../file-columns.ts';
 import { ENDED_MEMBER_STATUSES, type Member } from '../members.ts';
-import { transferCheck } from '../stored/former-ids-and-transfers.ts';
+import { transferCheck } from '../stored/transfers.ts';
 import type { MemberStore } from './member-store.ts';
 import { openColumnRefresh, type ReadModelFormat } from './read-model.ts';
 import { columnsOf, openInsert, type StoreDependencies } from './row-store.ts';

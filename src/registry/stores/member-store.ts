@@ -30,12 +30,7 @@ import {
   type MemberValues,
 } from '../members.ts';
 import { isErased } from '../stored/erasures.ts';
-import {
-  currentNumberSql,
-  MERGED_MEMBERS,
-  REPLACED_NUMBERS,
-  redirectSql,
-} from '../stored/former-ids-and-transfers.ts';
+import { currentNumberSql, MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../stored/former-ids.ts';
 import { openReadModel, type StoredColumns } from './read-model.ts';
 import { ifVisible, openRowStore, type StoreDependencies } from './row-store.ts';
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { cooperativeListsOn, ROW_ORDERS } from '../../../src/browse/cooperative-list-statements.ts';
+import { cooperativeListsOn, ROW_ORDERS } from '../../../src/browse/cooperative-lists-sql.ts';
 import { EVENT_CHECKS } from '../../../src/check/check.ts';
 import { mergePairs } from '../../../src/people/corrections/merges.ts';
 import { openMemberSearch } from '../../../src/search/member-search.ts';

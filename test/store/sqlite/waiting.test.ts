@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
-import { WaitingFollowers } from '../../../src/events/event-store.ts';
 import type { FeedPage, FeedRequest, RegistryEvent } from '../../../src/events/feed.ts';
+import { WaitingFollowers } from '../../../src/events/waiting-followers.ts';
 
 const empty = (after: number): FeedPage => ({ epoch: 'e', events: [], lastSequence: after });
 

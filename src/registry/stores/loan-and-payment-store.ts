@@ -30,7 +30,8 @@ import {
   type PaymentValues,
   paidAfter,
 } from '../payments.ts';
-import { currentNumberSql, transferCheck } from '../stored/former-ids-and-transfers.ts';
+import { currentNumberSql } from '../stored/former-ids.ts';
+import { transferCheck } from '../stored/transfers.ts';
 import { openColumnRefresh, type ReadModelFormat } from './read-model.ts';
 import { ifVisible, openRowStore, type StoreDependencies } from './row-store.ts';
 import { LOAN_OWNER, LOAN_ROW, PAYMENT_OWNER, PAYMENT_ROW } from './rows.ts';

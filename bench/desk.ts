@@ -31,7 +31,7 @@ try {
 async function visitPersons(): Promise<void> {
   const config = {
     storage: databaseFile,
-    zone: KIGALI,
+    timeZone: KIGALI,
     accessLedgerDays: 730,
     accessLedger: true,
     registryName: undefined,

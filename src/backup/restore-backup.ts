@@ -15,7 +15,7 @@ import { createPrivateFolder } from '../runtime/process.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { copyPrivately, syncPath } from '../sqlite/durable-files.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
-import { assertTimeZone, readRegistryId } from '../sqlite/registry-facts.ts';
+import { readRegistryId, timeZoneOf } from '../sqlite/registry-facts.ts';
 import {
   backupsFileOf,
   DATABASE_FILES,
@@ -31,6 +31,7 @@ import {
 import { KEYS_SCHEMA } from '../sqlite/schemas.ts';
 import { StorageError } from '../sqlite/sqlite-errors.ts';
 import type { Storage } from '../sqlite/storage.ts';
+import type { TimeZone } from '../values/date-time.ts';
 import { eraseAgain, findErasures } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';
 import { isUnknownFile, type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
@@ -169,6 +170,16 @@ export async function restore(
   }
 }
 
+function assertZoneOfBackup(registry: string, { suffix }: TimeZone): void {
+  const stored = timeZoneOf(registry)?.suffix;
+  if (stored === undefined || stored === suffix) return;
+  throw new StorageError(
+    'unusable',
+    `The backup is in the time zone ${stored}, and TIME_ZONE_OFFSET is ${suffix}. ` +
+      'Restore it without this setting.',
+  );
+}
+
 /** Prepares the copies. After a failure, the location is unchanged, except for a moved ledger of 1.0.0. */
 async function prepare(
   folder: string,
@@ -208,7 +219,7 @@ async function prepare(
     ledgerFaults.push(...keepMonthKeys(restoring));
     const erasures = await findErasures(restoring, options.erasuresFile, manifest.sequence);
     const registry = join(copies, 'registry.db');
-    if (zone !== undefined) assertTimeZone(registry, zone);
+    if (zone !== undefined) assertZoneOfBackup(registry, zone);
     if (manifest.files.some(({ name }) => isLedgerFileOfBackup(name)))
       createLedgerFolder(restoring.databaseFile);
     leapIds(registry);

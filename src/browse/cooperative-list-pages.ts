@@ -112,10 +112,10 @@ function rowsTable<Row extends FoundMember>(
 
 /** @returns epoch seconds */
 const startOfToday = ({ now, desk }: Visit): number =>
-  startOfDay(formatDate(now, desk.config.zone), desk.config.zone);
+  startOfDay(formatDate(now, desk.storage.zone), desk.storage.zone);
 
 const startOfYear = ({ now, desk }: Visit): number =>
-  startOfDay(`${formatDate(now, desk.config.zone).slice(0, 4)}-01-01`, desk.config.zone);
+  startOfDay(`${formatDate(now, desk.storage.zone).slice(0, 4)}-01-01`, desk.storage.zone);
 
 export const WITHOUT_DELIVERY = listScreen({
   name: 'without-delivery',

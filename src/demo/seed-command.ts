@@ -140,8 +140,9 @@ function demoKeysFileOf({ storage }: Config): string {
 }
 
 export async function issueDemoKeys(context: CliContext, config: Config): Promise<void> {
-  await withStore(openKeys(openConfiguredStorage(config, context.clock), 'issue'), async (store) => {
-    const operations = createKeys(() => store, nowSeconds(context.clock), config.zone);
+  const storage = openConfiguredStorage(config, context.clock);
+  await withStore(openKeys(storage, 'issue'), async (store) => {
+    const operations = createKeys(() => store, nowSeconds(context.clock), storage.zone);
     const keys = DEMO_KEYS.map((demo): IssuedDemoKey => {
       const { id, secret } = operations.create({ ...demo, name: `demo ${demo.name}` });
       return { id: String(id), ...demo, key: secret };

@@ -88,7 +88,7 @@ async function visiting<T>(
 ): Promise<T> {
   const opened: { close(): void }[] = [];
   const { language } = request;
-  const write = writingIn(language, desk.config.zone);
+  const write = writingIn(language, desk.storage.zone);
   const visit: Visit = {
     ...request,
     desk,

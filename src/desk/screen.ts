@@ -67,7 +67,7 @@ export interface Session {
 }
 
 export interface DeskDependencies {
-  readonly config: Pick<Config, 'storage' | 'zone' | 'accessLedger' | 'accessLedgerDays' | 'registryName'>;
+  readonly config: Pick<Config, 'storage' | 'accessLedger' | 'accessLedgerDays' | 'registryName'>;
   readonly clock: Clock;
   readonly storage: Storage;
   /** In the order of the menu. */

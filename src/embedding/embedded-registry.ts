@@ -8,7 +8,6 @@ import { composeRegistry } from '../compose.ts';
 import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from '../runtime/config.ts';
 import { faultOfRuntime } from '../runtime/node-version.ts';
 import type { Clock } from '../runtime/scheduler.ts';
-import { timeZoneOf } from '../sqlite/registry-facts.ts';
 import { StorageError } from '../sqlite/sqlite-errors.ts';
 import { shownName } from '../values/errors.ts';
 import { openRequests, type Request } from './in-process-request.ts';
@@ -87,27 +86,24 @@ function toConfig(options: RegistryOptions): Config {
   const sound: Partial<RegistryOptions> = Object.fromEntries(Object.entries(options ?? {}).filter(isSound));
   const all = [...faults].map(([name, fault]) => `${name}: ${fault}`);
   try {
-    const config = readConfig(
-      {
-        REGISTRY_DB: sound.db,
-        HOST: sound.host,
-        PORT: String(sound.port ?? 0),
-        PUBLIC_URL: sound.publicUrl,
-        TRUSTED_PROXIES: sound.trustedProxies?.join(','),
-        TIME_ZONE_OFFSET: sound.timeZoneOffset,
-        // Only the command `serve` serves metrics.
-        METRICS: undefined,
-        ACCESS_LEDGER: sound.accessLedger === true ? 'on' : 'off',
-        // An embedding program cannot set the days, and gets the default.
-        ACCESS_LEDGER_DAYS: undefined,
-        LOG_LEVEL: sound.logLevel ?? 'silent',
-        // Only commands and the desk use names of users.
-        REGISTRY_USER: undefined,
-        // Only the desk shows the name of the registry.
-        REGISTRY_NAME: undefined,
-      } satisfies { [name in SettingName]: string | undefined },
-      timeZoneOf,
-    );
+    const config = readConfig({
+      REGISTRY_DB: sound.db,
+      HOST: sound.host,
+      PORT: String(sound.port ?? 0),
+      PUBLIC_URL: sound.publicUrl,
+      TRUSTED_PROXIES: sound.trustedProxies?.join(','),
+      TIME_ZONE_OFFSET: sound.timeZoneOffset,
+      // Only the command `serve` serves metrics.
+      METRICS: undefined,
+      ACCESS_LEDGER: sound.accessLedger === true ? 'on' : 'off',
+      // An embedding program cannot set the days, and gets the default.
+      ACCESS_LEDGER_DAYS: undefined,
+      LOG_LEVEL: sound.logLevel ?? 'silent',
+      // Only commands and the desk use names of users.
+      REGISTRY_USER: undefined,
+      // Only the desk shows the name of the registry.
+      REGISTRY_NAME: undefined,
+    } satisfies { [name in SettingName]: string | undefined });
     if (all.length === 0) return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -120,7 +120,7 @@ async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answ
   const submitted = submittedTexts(entering, form);
   const texts = { ...submitted, ...entering.withCodes?.(submitted) };
   if (form.get('again') === 'yes') texts.reference ||= newReference(visit);
-  const values = rowOf(entering, texts, formatDate(visit.now, visit.desk.config.zone));
+  const values = rowOf(entering, texts, formatDate(visit.now, visit.desk.storage.zone));
   const row = Object.fromEntries(values);
   /** Fingerprint of the confirmed plan; empty without a preview. */
   const expected = form.get('expected');
@@ -128,7 +128,7 @@ async function enter(visit: Visit, entering: Entering, form: Form): Promise<Answ
     visit.use(openImportSession),
     { kind, values },
     {
-      zone: visit.desk.config.zone,
+      zone: visit.desk.storage.zone,
       clock: visit.desk.clock,
       systemUser: visit.session.user,
       agreed: expected || undefined,
@@ -438,7 +438,7 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
     const { heading, carriedOver } = ENTERED[kind];
     const path = `${cooperativePath(visit)}/enter/${kind}`;
     const storedData = visit.use(openStoredData);
-    const today = formatDate(visit.now, visit.desk.config.zone);
+    const today = formatDate(visit.now, visit.desk.storage.zone);
     const initial = {
       ...Object.fromEntries(carriedOver.map((name) => [name, visit.query.get(name) ?? ''])),
       ...(kind === 'members' ? { registration_date: today } : {}),

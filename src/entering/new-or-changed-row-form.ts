@@ -104,7 +104,7 @@ function oneField(
     }
     case 'past_date':
     case 'past_instant':
-      return input({ ...options, type: 'date', max: formatDate(visit.now, visit.desk.config.zone) });
+      return input({ ...options, type: 'date', max: formatDate(visit.now, visit.desk.storage.zone) });
     case 'instant':
       return input({ ...options, type: 'date' });
     case 'decimal':
@@ -179,10 +179,10 @@ export const textsOf = (
     FILE_COLUMNS[kind].flatMap(({ name, role, field }) => {
       const value = values[field.name];
       if (role === 'compared' || value === null || value === undefined) return [];
-      return [[name, formatStored(name, value, visit.desk.config.zone) ?? '']];
+      return [[name, formatStored(name, value, visit.desk.storage.zone) ?? '']];
     }),
   );
 
 /** Returns a reference for another entry with the values of a stored entry. */
 export const newReference = ({ now, desk }: Visit): string =>
-  `${TYPED_AGAIN}${formatDate(now, desk.config.zone)}-${randomBytes(4).toString('hex').toUpperCase()}`;
+  `${TYPED_AGAIN}${formatDate(now, desk.storage.zone)}-${randomBytes(4).toString('hex').toUpperCase()}`;

@@ -192,11 +192,11 @@ const ENTRIES: readonly ExportedResource[] = [
   { ...OF_ENTRIES, kind: 'savings', path: 'savings-transactions', operationId: 'exportSavingsTransactions' },
 ];
 
-export const serveExports: AddToService = ({ zone }) => {
+export const serveExports: AddToService = () => {
   let exporter: Exporter | undefined;
   return {
     routes(storage, store) {
-      exporter = createExporter(storage, zone);
+      exporter = createExporter(storage, storage.zone);
       const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
       return {
         // An export needs the same scope as the list.

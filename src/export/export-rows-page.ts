@@ -36,7 +36,7 @@ const exportRows: Action = async (visit, submitted) => {
   const { descriptor, parts } = visit.use(openSpool);
   // Workbooks are for people, CSV files for programs.
   const file = { kind, format, labels: format === 'xlsx' ? visit.language : undefined };
-  for await (const part of await exportedParts(snapshot, file, filter, desk.config.zone))
+  for await (const part of await exportedParts(snapshot, file, filter, desk.storage.zone))
     writeToSpool(session, descriptor, part);
   session.end();
   return {

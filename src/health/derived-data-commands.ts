@@ -78,7 +78,7 @@ export function declareTimeZone(command: Command, context: CliContext): void {
           config: { storage: location },
           clock,
         } = run;
-        const storage = openConfiguredStorage({ storage: location, zone: options.to ?? run.zone }, clock);
+        const storage = openConfiguredStorage({ storage: location, timeZone: options.to }, clock);
         const from = timeZoneOf(storage.checkedPath());
         if (from === undefined)
           throw new CommandError(EXIT.usage, `No registry of this release can be read at ${location}.`);

@@ -151,7 +151,7 @@ export type StatusFacts = Awaited<ReturnType<typeof readStatusFacts>>;
 /** @throws StorageError (as a rejection) if there is no registry of this release */
 export async function readStatusFacts(
   storage: Storage,
-  config: Pick<Config, 'zone' | 'accessLedger' | 'accessLedgerDays'>,
+  config: Pick<Config, 'accessLedger' | 'accessLedgerDays'>,
   clock: Clock,
   command: FactsForIssues['command'],
   added: readonly ReadAdded[],
@@ -174,7 +174,7 @@ export async function readStatusFacts(
       uses: store?.uses(now) ?? [],
       isServed: isOpen,
       now,
-      zone: config.zone,
+      zone: storage.zone,
       command,
     };
   } finally {

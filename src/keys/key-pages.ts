@@ -218,7 +218,7 @@ export const KEYS: Screen = {
     }
 <details class="wide"><summary>${visit.say('Issue a key')}</summary>${issueForm(
       visit,
-      fieldsOf(NEW_KEY, read.codes, visit.desk.config.zone),
+      fieldsOf(NEW_KEY, read.codes, visit.desk.storage.zone),
     )}</details>`;
     return { body };
   },
@@ -226,7 +226,7 @@ export const KEYS: Screen = {
     async issue(visit, submitted) {
       const values = readFields(submitted);
       const codes = readCodes(visit);
-      const { zone } = visit.desk.config;
+      const { zone } = visit.desk.storage;
       try {
         const changes = toChanges(values, undefined, codes, zone);
         const open = () => visit.use((storage) => openKeys(storage, 'issue'));
@@ -292,7 +292,7 @@ export const KEY: Screen = {
   read: async (visit) => show(visit),
   actions: {
     restrict: change((visit, submitted, key, operations) => {
-      const { zone } = visit.desk.config;
+      const { zone } = visit.desk.storage;
       operations.update(key.id, toChanges(readFields(submitted), key, readCodes(visit), zone));
       return say('The key was changed, effective from its next request.');
     }),
@@ -322,7 +322,7 @@ function change(
     const key = store?.find(Number(visit.places.key), visit.now);
     if (store === undefined || key === undefined) return undefined;
     try {
-      const operations = createKeys(() => store, visit.now, visit.desk.config.zone);
+      const operations = createKeys(() => store, visit.now, visit.desk.storage.zone);
       const told = work(visit, submitted, key, operations);
       return { goTo: pathOf(visit), ...(told === undefined ? {} : { told }) };
     } catch (error) {
@@ -356,7 +356,7 @@ ${facts(visit, key, read)}${refusals(visit, key, read)}
     action: 'restrict',
     faults,
     button: visit.say('Change the key'),
-    values: values ?? fieldsOf(key, read.codes, desk.config.zone),
+    values: values ?? fieldsOf(key, read.codes, desk.storage.zone),
   })}</details>
 ${rotateForm(visit)}${switchForm(visit, key)}</section>
 <p><a href="/keys">${visit.say('All keys')}</a></p>`;

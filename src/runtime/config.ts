@@ -1,7 +1,7 @@
 /** Reads the settings into a frozen configuration, and reports all invalid settings together. */
 
 import { parseAddressBlocks } from '../values/address-blocks.ts';
-import { KIGALI, parseTimeZone, type TimeZone } from '../values/date-time.ts';
+import { parseTimeZone } from '../values/date-time.ts';
 import { FieldError } from '../values/errors.ts';
 import { parseUserName } from '../values/text.ts';
 
@@ -134,10 +134,7 @@ export class ConfigError extends Error {
 }
 
 /** @throws ConfigError with a line for each invalid setting */
-export function readConfig(
-  texts: SettingTexts,
-  zoneOf: (storage: string) => TimeZone | undefined = () => undefined,
-) {
+export function readConfig(texts: SettingTexts) {
   const faults: string[] = [];
   function read<Name extends SettingName>(name: Name): SettingValue<Name> {
     const setting: Setting = SETTINGS[name];
@@ -147,16 +144,16 @@ export function readConfig(
     // `readConfig` never returns a FieldError: it throws if there are faults.
     return value as SettingValue<Name>;
   }
-  const storage = read('REGISTRY_DB');
   const config = {
     /** Path of the database file. */
-    storage,
+    storage: read('REGISTRY_DB'),
     host: read('HOST'),
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),
     trustedProxies: read('TRUSTED_PROXIES'),
     metrics: read('METRICS'),
-    ...toZone(read('TIME_ZONE_OFFSET'), () => zoneOf(storage)),
+    /** Undefined for the zone of the registry. */
+    timeZone: read('TIME_ZONE_OFFSET'),
     /** Name of the person who runs a command. */
     operator: read('REGISTRY_USER'),
     registryName: read('REGISTRY_NAME'),
@@ -171,12 +168,6 @@ export function readConfig(
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);
 }
-
-const toZone = (zone: TimeZone | undefined, ofRegistry: () => TimeZone | undefined) => ({
-  zone: zone ?? ofRegistry() ?? KIGALI,
-  /** True if the zone is a setting; false for the zone of the registry or the default. */
-  isZoneSet: zone !== undefined,
-});
 
 export function parsePort(text: string): number | FieldError {
   return /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535

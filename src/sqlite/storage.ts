@@ -1,11 +1,11 @@
 /** Location of a registry, with the clock, scheduler and time zone for everything that is opened there. */
 
 import type { Scheduler } from '../runtime/scheduler.ts';
-import type { TimeZone } from '../values/date-time.ts';
+import { KIGALI, type TimeZone } from '../values/date-time.ts';
 import { type Connection, WAIT_MS } from './connection.ts';
 import type { CommitMeasure } from './group-commit.ts';
 import { withDatabase } from './open-database.ts';
-import { assertTimeZone } from './registry-facts.ts';
+import { assertTimeZone, timeZoneOf } from './registry-facts.ts';
 import { assertNothingLeft, assertNotRestoring, exists } from './registry-files.ts';
 import { REGISTRY_SCHEMA } from './schemas.ts';
 
@@ -28,6 +28,7 @@ export class Storage {
   readonly monotonicMs: () => number;
   readonly configuredZone: TimeZone | undefined;
   private isInZone = false;
+  private knownZone: TimeZone | undefined;
 
   constructor(location: string, { clock, scheduler, zone, measureCommit }: StorageDependencies) {
     this.location = location;
@@ -35,6 +36,12 @@ export class Storage {
     this.monotonicMs = () => clock.monotonicMs();
     this.configuredZone = zone;
     this.measureCommit = measureCommit;
+  }
+
+  /** Zone for input and output. Opens the registry once if no zone is configured. */
+  get zone(): TimeZone {
+    this.knownZone ??= this.configuredZone ?? timeZoneOf(this.location);
+    return this.knownZone ?? KIGALI;
   }
 
   /** @throws StorageError during a restore, or if other files of a registry exist without their database */

@@ -91,7 +91,7 @@ export const COUNTRY: Screen = {
     const { now, desk } = visit;
     const statistics = visit.use(openStatisticsOf);
     const sums = statistics.ofCountry(null, now);
-    const districts = compareAll(statistics, 'district', now, desk.config.zone);
+    const districts = compareAll(statistics, 'district', now, desk.storage.zone);
     const body = html`<h1>${visit.say('Statistics')}</h1>
 ${
   districts.length === 0
@@ -108,7 +108,7 @@ ${comparisonLinks(visit)}
 
 function ofCountry(visit: Visit, districts: readonly ComparedGroup[], sums: Statistics): Html {
   const cooperatives = districts.reduce((sum, { figures }) => sum + figures.cooperatives, 0n);
-  const totals = figuresOf(Number(cooperatives), sums, formatDate(visit.now, visit.desk.config.zone));
+  const totals = figuresOf(Number(cooperatives), sums, formatDate(visit.now, visit.desk.storage.zone));
   return html`${fields(measuresOf(visit).map(({ heading, key, write }) => [heading, write(totals[key])]))}
 ${countryFigures(visit, sums)}
 <h2>${visit.say('By district')}</h2>
@@ -154,7 +154,7 @@ ${groups.length > 0 && html`<div class="wide">${compared(visit, groups)}</div>`}
         ...measures.map(({ key, numberOf }) => numberOf(group.figures[key])),
       ]);
       return {
-        fileName: `compared-${formatDate(visit.now, visit.desk.config.zone)}.xlsx`,
+        fileName: `compared-${formatDate(visit.now, visit.desk.storage.zone)}.xlsx`,
         type: WORKBOOK_TYPE,
         parts: await sheetOf(visit.say('Compare'), headings, rows),
         shows: 'nobody',
@@ -225,7 +225,7 @@ function choosing(visit: Visit, statistics: StatisticsStore, groups: readonly Co
 /** Leaves out unknown cooperatives. @returns undefined if the address has no groups */
 function groupsOf(visit: Visit, statistics: StatisticsStore): ComparedGroup[] | undefined {
   const { now, query } = visit;
-  const { zone } = visit.desk.config;
+  const { zone } = visit.desk.storage;
   const by = query.get('by');
   if (by === 'district' || by === 'province') return compareAll(statistics, by, now, zone);
   const codes = codesOf(visit);
@@ -241,7 +241,7 @@ const nameOfGroup = ({ say }: Visit, { name, code }: ComparedGroup): string =>
   name === null ? say('not recorded') : code === undefined ? name : `${name} (${code})`;
 
 function measuresOf({ say, write, now, desk }: Visit): Measure[] {
-  const year = Number(formatDate(now, desk.config.zone).slice(0, 4));
+  const year = Number(formatDate(now, desk.storage.zone).slice(0, 4));
   const inUnits =
     ({ fractionDigits }: DecimalKind) =>
     (value: bigint): number =>

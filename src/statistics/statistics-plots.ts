@@ -87,7 +87,7 @@ function produced(visit: Visit, { production, asOf }: Statistics): Html | false 
     ...shownProducts.map((product) => product ?? say('without a product')),
     ...(shownProducts.length < products.length ? [say('others')] : []),
   ];
-  const values = monthsUntil(asOf, desk.config.zone).map((month) => {
+  const values = monthsUntil(asOf, desk.storage.zone).map((month) => {
     const rows = production.filter((each) => each.month === month);
     const sums = parts.map(() => 0n);
     for (const { product, grams } of rows) {

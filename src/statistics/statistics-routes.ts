@@ -143,7 +143,7 @@ const statisticsRoutes = (open: () => Served, clock: Clock, zone: TimeZone): Rou
   }),
 ];
 
-export const serveStatistics: AddToService = ({ zone }) => {
+export const serveStatistics: AddToService = () => {
   let served: Served | undefined;
   return {
     routes(storage, _, clock) {
@@ -151,7 +151,7 @@ export const serveStatistics: AddToService = ({ zone }) => {
         served ??= openServed(storage);
         return served;
       };
-      return { ofRegistry: statisticsRoutes(open, clock, zone) };
+      return { ofRegistry: statisticsRoutes(open, clock, storage.zone) };
     },
     async release() {
       served?.statistics.close();

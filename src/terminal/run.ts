@@ -46,12 +46,15 @@ export const acting =
 
 function startRun<Options extends PrintOptions>(context: CliContext, options: Options): Run<Options> {
   const config = configOf(context, options);
+  const storage = openConfiguredStorage(config, context.clock);
   return {
     ...context,
     options,
     config,
-    storage: openConfiguredStorage(config, context.clock),
-    zone: config.zone,
+    storage,
+    get zone() {
+      return storage.zone;
+    },
     now: nowSeconds(context.clock),
     user: describeUser(config),
     show: (document, text) => void context.out(options.json === true ? formatJson(document) : text),

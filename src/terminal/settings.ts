@@ -3,7 +3,6 @@ import { type Command, Option } from 'commander';
 import { type Config, readConfig, SETTINGS, type Setting, type SettingName } from '../runtime/config.ts';
 import { type Clock, Scheduler } from '../runtime/scheduler.ts';
 import type { CommitMeasure } from '../sqlite/group-commit.ts';
-import { timeZoneOf } from '../sqlite/registry-facts.ts';
 import { Storage } from '../sqlite/storage.ts';
 import type { CliContext } from './context.ts';
 import { accept } from './options.ts';
@@ -50,7 +49,7 @@ export function configOf(context: CliContext, options: SettingOptions): Config {
   const overrides = OPTIONS.flatMap(({ name, attribute }) =>
     options[attribute] === undefined ? [] : [[name, options[attribute]] as const],
   );
-  return readConfig({ ...context.env, ...Object.fromEntries(overrides) }, timeZoneOf);
+  return readConfig({ ...context.env, ...Object.fromEntries(overrides) });
 }
 
 export function settingsHelp(): string {
@@ -63,11 +62,8 @@ export function settingsHelp(): string {
 
 /** @param scheduler scheduler of the service; commands need none */
 export const openConfiguredStorage = (
-  config: Pick<Config, 'storage' | 'zone'> & { readonly isZoneSet?: boolean },
+  { storage, timeZone }: Pick<Config, 'storage' | 'timeZone'>,
   clock: Clock,
   scheduler = new Scheduler(),
   measureCommit?: CommitMeasure,
-): Storage => {
-  const zone = config.isZoneSet === false ? undefined : config.zone;
-  return new Storage(config.storage, { clock, scheduler, zone, measureCommit });
-};
+): Storage => new Storage(storage, { clock, scheduler, zone: timeZone, measureCommit });

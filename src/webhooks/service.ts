@@ -1,7 +1,6 @@
 /** Delivers webhooks while the service runs: reads the endpoints, and stores the results. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddToService, ComposedService } from '../module.ts';
-import type { TimeZone } from '../values/date-time.ts';
 import { type DeliveryContext, EndpointDelivery, type WebhookSettings } from './deliver-and-retry.ts';
 import { hasWebhooks, openWebhooks, type WebhookEndpoint, type WebhookStore } from './open-webhook-store.ts';
 import { Connections } from './post.ts';
@@ -18,7 +17,6 @@ const GRACE_MS = 3_000;
 /** Without endpoints, only checks every second whether a webhooks file exists. */
 class WebhookService {
   private readonly service: ComposedService;
-  private readonly zone: TimeZone;
   private readonly settings: Partial<WebhookSettings>;
   private readonly deliveries = new Map<number, EndpointDelivery>();
   private readonly connections = new Connections();
@@ -30,9 +28,8 @@ class WebhookService {
   private isClosed = false;
   private lastFault = '';
 
-  constructor(service: ComposedService, zone: TimeZone, settings: Partial<WebhookSettings>) {
+  constructor(service: ComposedService, settings: Partial<WebhookSettings>) {
     this.service = service;
-    this.zone = zone;
     this.settings = settings;
     this.timer = setInterval(() => this.look(), settings.lookMs ?? LOOK_MS).unref();
     setImmediate(() => this.look());
@@ -78,7 +75,7 @@ class WebhookService {
       stores,
       keys,
       clock,
-      zone: this.zone,
+      zone: storage.zone,
       note: (message) => log.note(message),
       store: openWebhooks(storage, 'serve'),
       connections: this.connections,
@@ -150,12 +147,12 @@ class WebhookService {
 
 export const deliverWebhooks =
   (settings: Partial<WebhookSettings> = {}): AddToService =>
-  ({ zone }) => {
+  () => {
     let service: WebhookService | undefined;
     return {
       outgoing: WEBHOOKS_DESCRIBED,
       async listen(composed) {
-        service = new WebhookService(composed, zone, settings);
+        service = new WebhookService(composed, settings);
         return [];
       },
       close: () => service?.close(),

@@ -39,7 +39,7 @@ export async function demoDesk(
   const folder = temporaryFolder(context);
   cpSync(await made, folder, { recursive: true });
   const databaseFile = join(folder, 'registry.db');
-  const storage = openConfiguredStorage({ storage: databaseFile, zone: KIGALI }, testClock(TODAY_MS));
+  const storage = openConfiguredStorage({ storage: databaseFile, timeZone: KIGALI }, testClock(TODAY_MS));
   const desk = await testDesk(context, databaseFile, { ledger: openCommandLedger(storage.pathForOpening()) });
   desk.clock.advance(TODAY_MS - desk.clock.now());
   return { ...desk, databaseFile, origin: `http://127.0.0.1:${desk.port}` };

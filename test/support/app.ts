@@ -12,7 +12,6 @@ import type { ServerTimeouts } from '../../src/http/server/server.ts';
 import { serveMetrics } from '../../src/metrics/service-metrics.ts';
 import { type Config, readConfig, type SettingName } from '../../src/runtime/config.ts';
 import type { Clock } from '../../src/runtime/scheduler.ts';
-import { timeZoneOf } from '../../src/sqlite/registry-facts.ts';
 import { serveStatistics } from '../../src/statistics/statistics-routes.ts';
 import type { WebhookSettings } from '../../src/webhooks/deliver-and-retry.ts';
 import { deliverWebhooks } from '../../src/webhooks/service.ts';
@@ -105,13 +104,10 @@ export async function startApp(
   const folder = options.folder ?? temporaryFolder(context);
   const clock = testClock(options.startMs);
   const logLines: string[] = [];
-  const config = readConfig(
-    {
-      ...{ PORT: '0', REGISTRY_DB: join(folder, 'registry.db'), ACCESS_LEDGER: 'off' },
-      ...options.settings,
-    },
-    timeZoneOf,
-  );
+  const config = readConfig({
+    ...{ PORT: '0', REGISTRY_DB: join(folder, 'registry.db'), ACCESS_LEDGER: 'off' },
+    ...options.settings,
+  });
   createEmptyRegistry(join(folder, 'registry.db'));
   const registry = composeRegistry({
     config,

@@ -63,7 +63,7 @@ export async function testDesk(
   const clock = testClock(NOON);
   const config = {
     storage: storageFile,
-    zone: KIGALI,
+    timeZone: KIGALI,
     accessLedgerDays: 730,
     accessLedger: true,
     registryName: undefined,

@@ -23,7 +23,7 @@ export const routeDependencies = {
   clock: systemClock,
   zone: KIGALI,
   findUnready: async () => undefined,
-  parts: ADDED.map((add) => add({ zone: KIGALI } as Config)),
+  parts: ADDED.map((add) => add({} as Config)),
 };
 
 /** Every route. */

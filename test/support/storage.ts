@@ -6,4 +6,4 @@ import { KIGALI, type TimeZone } from '../../src/values/date-time.ts';
 import { testClock } from './app.ts';
 
 export const storageAt = (location: string, zone: TimeZone = KIGALI): Storage =>
-  openConfiguredStorage({ storage: location, zone }, testClock());
+  openConfiguredStorage({ storage: location, timeZone: zone }, testClock());

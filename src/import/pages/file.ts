@@ -212,7 +212,7 @@ export const IMPORT_FILE: Screen = {
       const { proposal } = file.proposing;
       if (proposal === undefined) return { goTo: pathOf(file) };
       const { kind } = proposal.document;
-      const { zone } = visit.desk.config;
+      const { zone } = visit.desk.storage;
       const map = chosenMap(proposal, fields, formatDate(visit.now, zone));
       const replaces = Number(fields.get('replaces')) || undefined;
       const chosen = { map, replaces, skipInvalid: false, skipsHidden: fields.get('skip_hidden') === 'yes' };

@@ -83,7 +83,7 @@ function fieldsOf(
     ({ member }) =>
       [textOf(member, 'id'), `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`] as const,
   );
-  const max = formatDate(now, desk.config.zone);
+  const max = formatDate(now, desk.storage.zone);
   const textField = (field: 'to' | 'memberCode', maxLength: number) =>
     input({ name: field, label: translate(LABELS[field]), maxLength, value: valueIn(field) });
   const on = (label: string) => input({ name: 'on', label, type: 'date', max, value: valueIn('on') });
@@ -207,7 +207,7 @@ function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'ni
       optionalMember: (field) => (text(field) === '' ? undefined : readMembership(person, text(field))),
       code: (field) => read(parseNamedCode(text(field))),
       memberCode: (field) => read(parseText(text(field), MAX_LENGTH.memberCode)),
-      day: (field) => read(parseDay(text(field), visit.desk.config.zone, visit.now)),
+      day: (field) => read(parseDay(text(field), visit.desk.storage.zone, visit.now)),
     });
   });
 }

@@ -84,7 +84,7 @@ export function deliveries(visit: Visit, all: readonly StoredMembership[], end: 
   );
   if (rows.length === 0) return false;
   const { shown, links } = onePage(visit, 'deliveries', rows);
-  const { zone } = desk.config;
+  const { zone } = desk.storage;
   const months = new Map(monthsUntil(formatDate(now, zone)).map((month) => [month, 0]));
   for (const row of rows) {
     const month = formatDate(numberOf(row, 'delivered_at'), zone).slice(0, 7);

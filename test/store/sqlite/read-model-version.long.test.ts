@@ -106,7 +106,7 @@ import { checkStorage } from './check/check.ts';
 import { refreshReadModel } from './health/derived-data-commands.ts';
 
 const [location = '', offset = ''] = process.argv.slice(2);
-const config = { storage: location, zone: parseTimeZone(offset) as never };
+const config = { storage: location, timeZone: parseTimeZone(offset) as never };
 const storage = openConfiguredStorage(config, systemClock);
 async function look() {
   const store = openRegistry(storage);

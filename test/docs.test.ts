@@ -341,7 +341,8 @@ test('every promise, risk and article of SECURITY.md names what tests it', () =>
     const section = security.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
     // Each table begins with two lines that promise nothing.
     const tables = section.split(/\n\n+/).filter((block) => block.trim().startsWith('|'));
-    const lines = tables.flatMap((block) => block.trim().split('\n').slice(2));
+    const items = section.match(/^- .*(?:\n {2}.*)*/gm) ?? [];
+    const lines = [...items, ...tables.flatMap((block) => block.trim().split('\n').slice(2))];
     assert.ok(lines.length >= rows, heading);
     for (const line of lines) assert.match(line, /`test\/[\w./-]+\.test\.ts`/, line);
   }

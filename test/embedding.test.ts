@@ -68,8 +68,8 @@ test('an embedding program gets what is documented, and no way around the rules'
   assert.deepEqual(Object.keys(registry).sort(), ['close', 'failed', 'handler', 'listen', 'request']);
   const document = readFileSync(new URL('../docs/embedding.md', import.meta.url), 'utf8');
   const [, functions = ''] = document.split('## Functions\n');
-  const documented = [...(functions.split('\n## ')[0] ?? '').matchAll(/^- `(\w+)\(/gm)];
-  assert.deepEqual(documented.map(([, name]) => name).sort(), ['close', 'handler', 'listen', 'request']);
+  const documented = [...(functions.split('\n## ')[0] ?? '').matchAll(/^- `(\w+)[(`]/gm)];
+  assert.deepEqual(documented.map(([, name]) => name).sort(), Object.keys(registry).sort());
 });
 
 test('a location that cannot be used is a StorageError', (context) => {

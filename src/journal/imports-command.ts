@@ -77,11 +77,10 @@ function describeRefusal(
     ];
   }
   // The newest operation must be undone first, because it may build on older operations.
-  const operations = first.map((blocking, i) => {
-    const operation = formatActor(`${kindOf(log, blocking)}:${blocking}`);
-    return i === 0 ? operation : say('then {operation}', { operation });
-  });
-  if (operations.length > 0) lines.push(say('Undo {operations} first.', { operations }));
+  const operations = first.map((blocking) => formatActor(`${kindOf(log, blocking)}:${blocking}`));
+  const [operation] = operations;
+  if (operations.length > 1) lines.push(say('First undo, in this order: {operations}.', { operations }));
+  else if (operation !== undefined) lines.push(say('First undo {operation}.', { operation }));
   if (obstacle !== null)
     lines.push(say('Only rows written by an import can be undone: correct the rows of the file instead.'));
   return lines;

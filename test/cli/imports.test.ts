@@ -183,7 +183,7 @@ test('an undo that other rows build on is refused with these rows, and status 1'
         '  member M-1 was changed since, by import 3\n' +
         '  member M-2 was changed since, by import 3\n' +
         '  delivery P-1, from import 4, belongs to a row that the import created\n' +
-        'Undo import 4, then import 3 first.\n',
+        'First undo, in this order: import 4, import 3.\n',
     ],
   );
   const { status, document } = await json(place, 'imports', 'undo', '--yes', '1');
@@ -208,7 +208,7 @@ test('an undo that a change over HTTP stands against says that it cannot be undo
   assert.match(err, /^ {2}member M-3 was changed since, by key 7$/m);
   assert.match(
     err,
-    /Undo import 3 first\.\nOnly rows written by an import can be undone: correct the rows of the file/,
+    /First undo import 3\.\nOnly rows written by an import can be undone: correct the rows of the file/,
   );
 });
 
@@ -217,7 +217,10 @@ test('only the first rows that an undo is refused for are printed, and the rest 
   await place.load('members', members(...Array.from({ length: 30 }, (_, i) => member(i + 10))));
   const { err } = await place.command('imports', 'undo', '--yes', '1');
   assert.equal(err.split('\n').length, 24);
-  assert.match(err, / {2}13 more; --json lists all of them\.\nUndo import 3, then import 2 first\.\n$/);
+  assert.match(
+    err,
+    / {2}13 more; --json lists all of them\.\nFirst undo, in this order: import 3, import 2\.\n$/,
+  );
   assert.equal((await json(place, 'imports', 'undo', '--yes', '1')).document.blockers.length, 33);
 });
 

@@ -165,7 +165,7 @@ test('a correction is not undone where a later change builds on it', async (cont
   const refused = await place.command('imports', 'undo', '--yes', '5');
   assert.equal(refused.status, 1);
   assert.match(refused.err, /member M-1 was changed since, by correction 6/);
-  assert.match(refused.err, /Undo correction 6 first/);
+  assert.match(refused.err, /First undo correction 6/);
   assert.equal((await place.command('imports', 'undo', '--yes', '6')).status, 0);
   assert.equal((await place.command('imports', 'undo', '--yes', '5')).status, 0);
   assert.equal(place.value('SELECT count(*) FROM replaced_identity_cards'), 0);

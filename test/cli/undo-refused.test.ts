@@ -168,7 +168,7 @@ test('a merge is not undone while a later one lets its member lead elsewhere', a
   ] as const)
     assert.equal((await place.command('members', 'merge', '--yes', from, into, ...WHY)).status, 0);
   const refused = await place.command('imports', 'undo', '--yes', '8');
-  assert.match(refused.err, /member M-3 was changed since, by correction 9\nUndo correction 9 first\.\n$/);
+  assert.match(refused.err, /member M-3 was changed since, by correction 9\nFirst undo correction 9\.\n$/);
   for (const id of ['9', '8']) assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
   assert.equal((await place.command('check')).status, 0);
 });
@@ -187,9 +187,9 @@ test('a refused undo names what builds on the import in turn, and the newest com
     assert.equal((await place.load('production', corrected(kg))).status, 0);
   // The members import has rows of imports 3 to 5 only; on those build 6 and 7 to 9.
   const { err } = await place.command('imports', 'undo', '--yes', '2');
-  const [, listed = ''] = /\nUndo import (.*) first\.\n$/.exec(err) ?? [];
-  assert.deepEqual(listed.split(', then import '), ['9', '8', '7', '6', '5', '4', '3'], err);
-  for (const id of [...listed.split(', then import '), '2'])
+  const [, listed = ''] = /\nFirst undo, in this order: import (.*)\.\n$/.exec(err) ?? [];
+  assert.deepEqual(listed.split(', import '), ['9', '8', '7', '6', '5', '4', '3'], err);
+  for (const id of [...listed.split(', import '), '2'])
     assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0, id);
 });
 

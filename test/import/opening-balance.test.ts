@@ -183,7 +183,7 @@ test('an undo that would count a payment twice is refused until the balance is u
     await accept(place, file(loan('500', '2025-05-01')));
     const refused = await place.command('imports', 'undo', '--yes', '5');
     assert.equal(refused.status, 1, made);
-    assert.match(refused.err, /loan L-1 was changed since, by import 6\nUndo import 6 first\./);
+    assert.match(refused.err, /loan L-1 was changed since, by import 6\nFirst undo import 6\./);
     for (const id of ['6', '5'])
       assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
     assert.deepEqual(balances(place)[0], [0, null, 5_000]);

@@ -105,7 +105,7 @@ function describeBlockers(id: number, count: number, blockers: readonly UndoBloc
       : `${name} was changed since, by ${by}`;
   });
   return (
-    `Rows of import ${id} that this file no longer has cannot be removed: ` +
+    `This file lacks rows of import ${id} that cannot be removed: ` +
     `${[...listed, ...(rest > 0 ? [`${rest} more`] : [])].join('; ')}.`
   );
 }

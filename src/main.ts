@@ -16,7 +16,7 @@ if (fault !== undefined) {
 if (process.argv.includes('serve')) (await import('./runtime/process.ts')).limitMemory();
 
 /**
- * Writes to a stream. Drops the text after the reader has closed the stream, as `head` does: an import must
+ * Writes to a stream. Drops the text after the reader, such as `head`, has closed the stream: an import must
  * not stop because nobody reads its output (docs/operating.md#commands).
  * @param onLost handles errors of writes for which the caller passes no handler
  */

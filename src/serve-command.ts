@@ -44,7 +44,7 @@ async function serve(run: Run<SettingOptions & { readonly create?: true }>): Pro
   }
 }
 
-/** Replaces Node's own status after an uncaught error, 1, which would mean a refusal. */
+/** After an uncaught error, replaces Node's own status 1, which would mean a refusal. */
 function setStatusOfCrashes(): void {
   process.once('uncaughtExceptionMonitor', () =>
     process.once('exit', () => {
@@ -56,7 +56,7 @@ function setStatusOfCrashes(): void {
 const shownAddress = ({ address, family, port }: AddressInfo): string =>
   `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
-/** Returns a function that writes the log. Reports only the first error, and does not stop the service. */
+/** Returns a function that writes the log. Errors do not stop the service; only the first is reported. */
 function logWriter({ out, err }: CliContext): (lines: string) => void {
   let isReported = false;
   const report = ({ code }: NodeJS.ErrnoException) => {

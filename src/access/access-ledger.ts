@@ -40,7 +40,7 @@ export interface AccessRecord {
   readonly endUser: string | null;
   /** True for a page of a list. The subject is all members on the page. */
   readonly isPage?: boolean;
-  /** True if each of `identityCards` was looked up. `memberIds` has the members that any lookup found. */
+  /** True if each of `identityCards` was looked up. `memberIds` has the members that the lookups found. */
   readonly isOfNumbers?: boolean;
   readonly subject: Subject;
 }

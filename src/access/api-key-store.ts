@@ -20,7 +20,7 @@ export interface KeyUse {
   readonly keyId: number;
   /** `deprecated`: admitted requests that use a deprecated feature. `refused`: refusals of the last day. */
   readonly kind: 'admitted' | 'deprecated' | 'refused';
-  /** Deprecated feature, such as `GET /api/v1/things, parameter old`, or reason of the refusal; or empty. */
+  /** Deprecated feature, such as `GET /api/v1/things, parameter old`; reason of a refusal; else empty. */
   readonly name: string;
   readonly requests: number;
   /** Epoch seconds of the last request. */
@@ -58,8 +58,8 @@ function openKeyUses(db: Connection) {
   const removeOld = db.prepare<[number]>("DELETE FROM key_uses WHERE kind = 'refused' AND hour <= ?");
   const dayBefore = (seconds: number): number => hourOf(seconds - DAY_SECONDS);
   /**
-   * Uses by key id, then by a text of kind, hour and name. Admitted requests, nearly all requests, have an
-   * empty text instead, because an empty text costs nothing to build.
+   * Uses by key id, then by a text of kind, hour and name. For admitted requests, which are nearly all, the
+   * text is empty, because an empty text costs nothing to build.
    */
   const unwritten = new Map<number, Map<string, UseRow>>();
   let timer: NodeJS.Timeout | undefined;

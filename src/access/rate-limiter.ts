@@ -99,7 +99,7 @@ export class SlidingWindowLog {
     this.times = grown;
   }
 
-  /** Returns the milliseconds until the window contains at most `most` times; 0 if it already does. */
+  /** Returns the milliseconds until the window contains `most` requests or fewer; 0 if it already does. */
   private waitMs(start: number, most: number, windowMs: number, nowMs: number): number {
     if (this.admitted - start <= most) return 0;
     return this.timeAt(this.admitted - most - 1) + windowMs - nowMs;

@@ -1,4 +1,4 @@
-/** Erases from the copy of a backup the persons erased after the backup (docs/backup.md#erased-persons). */
+/** Repeats in a copy of a backup the erasures made after the backup (docs/backup.md#erased-persons). */
 
 import { createSecretKey } from 'node:crypto';
 import { existsSync } from 'node:fs';

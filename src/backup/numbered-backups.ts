@@ -91,8 +91,8 @@ const newestFirst = (a: DatedBackup, b: DatedBackup): number =>
 const numberOf = (name: string): number => Number(/^([0-9]{6,12})-/.exec(name)?.[1] ?? 0);
 
 /**
- * Returns the backup in a folder. Returns an empty array unless the folder has a valid manifest and exactly
- * the files of the manifest. Only ledger files may be missing, since the rest can be restored without them.
+ * Returns the backup in a folder; an empty array if it is incomplete. A complete backup has a valid manifest,
+ * the files that the manifest names, and no others. Only ledger files may be missing.
  */
 function readComplete(folder: string, onDenied: (fault: string) => void): DatedBackup[] {
   try {

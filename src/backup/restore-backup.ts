@@ -284,7 +284,7 @@ function assertNoLinks(databaseFile: string): void {
   }
 }
 
-/** Requires `RESERVED_BYTES`, room for all copies, and room to rewrite the registry, as erasures do. */
+/** Requires `RESERVED_BYTES`, room for all copies, and room for erasures to rewrite the registry. */
 function assertRoom(manifest: Manifest, location: string): void {
   const copied = manifest.files
     .filter(({ name }) => !isUnknownFile(name))

@@ -154,7 +154,7 @@ export const cooperativeListsOn = (db: Connection) => ({
   /** Lists active members without a delivery since an instant. @param at epoch seconds */
   listWithoutDelivery: (cooperativeId: number, at: number, request: OrderedRequest) =>
     onePage<FoundMember>(db, WITHOUT_DELIVERY, { cooperativeId, at }, request),
-  /** Lists loans not fully paid that were due before an instant, oldest first. @param at epoch seconds */
+  /** Lists unpaid and partly paid loans due before an instant, oldest first. @param at epoch seconds */
   listLateLoans: (cooperativeId: number, at: number, request: OrderedRequest) =>
     onePage<LateLoan>(db, LATE_LOANS, { cooperativeId, at }, request),
   /** Lists rows, last recorded first. @param memberCode limits the list to the rows of one member */

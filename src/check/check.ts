@@ -187,7 +187,7 @@ const OPERATION_CHECKS: readonly CountCheck[] = [
 ];
 
 const UPDATED = EVENT_ACTIONS.indexOf('updated');
-/** SQL WHEN clauses with the lowest invalid bit mask of the changed fields of each entity. */
+/** SQL WHEN clauses that give, for each entity, the lowest invalid bit mask of changed fields. */
 const BEYOND_FIELDS = EVENT_ENTITIES.map(
   (entity, i) => `WHEN ${i} THEN ${2 ** EVENT_FIELDS[entity].length}`,
 ).join(' ');

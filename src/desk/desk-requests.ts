@@ -53,7 +53,7 @@ const NO_SESSION: Notice = [
   say('A session ends with “Leave”, and after 30 minutes without a request. Saved changes are kept.'),
   ...COME_BACK,
 ];
-/** For a form sent after the end of the session. Scripts would have stopped the form (assets/idle.js). */
+/** For a form sent after the end of the session. With scripts, assets/idle.js usually stops such a form. */
 const NOT_SAVED: Notice = [
   say('Your session has ended'),
   say('The form that you just sent was not saved. Keep this page, and open the desk again in this browser.'),
@@ -347,8 +347,8 @@ class DeskPages {
   }
 
   /**
-   * Sends a page that refreshes to `/` instead of a redirect: if the user has clicked the link on another
-   * site, browsers omit the strict cookie from a redirected request.
+   * Sends no redirect, but a page that refreshes to `/`: if the user has clicked the link on another site,
+   * browsers omit the strict cookie from a redirected request.
    */
   private open({ request, response, url, port, language }: DeskRequest): void {
     const secret = request.method === 'GET' ? this.sessions.open(url.pathname.slice(6)) : undefined;
@@ -401,7 +401,7 @@ class DeskPages {
     const [heading, sentence] = NOT_FOUND.map((text) => onPage(text, received.language));
     const body = html`<h1>${heading}</h1>
 <p>${sentence}</p>`;
-    // The page contains its path, but the requested path may contain a national ID.
+    // The page contains a path, but not the requested path, which may contain a national ID.
     const page = { body, status: 404 };
     const url = new URL('/nothing', received.url);
     this.sendScreen({ ...received, url }, session, NOT_FOUND[0], page);
@@ -452,7 +452,7 @@ const WRONG_HOST =
 
 // The server, which listens on 127.0.0.1 only (docs/desk.md#security)
 
-/** A request may send a large file through a slow tunnel. */
+/** Limits for the headers and for the entire request, which may send a large file through a slow tunnel. */
 const [HEADERS_MS, REQUEST_MS] = [10_000, 30 * 60_000];
 const MAX_CONNECTIONS = 64;
 

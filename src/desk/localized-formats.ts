@@ -16,7 +16,7 @@ export interface Writing {
   weight(grams: ExactInteger): string;
   bytes(value: number): string;
   day(epochSeconds: number): string;
-  /** At midnight, returns only the day. */
+  /** Returns only the day if the time is midnight. */
   moment(epochSeconds: number): string;
   /** @param text `YYYY-MM-DD` */
   date(text: string): string;

@@ -74,7 +74,7 @@ export interface DeskDependencies {
   readonly screens: readonly Screen[];
   /** Undefined if the access ledger is off. */
   readonly ledger?: AccessLedger | undefined;
-  /** `DeskFiles` of the room `import`: uploads and long tasks. The desk is a frame and must not import it. */
+  /** `DeskFiles` (uploads, long tasks) of the room `import`, which no frame, such as the desk, may import. */
   readonly files: object;
 }
 

@@ -69,7 +69,7 @@ interface Entering extends FormRow {
   readonly next?: (texts: Texts) => string;
   /** Returns submitted codes and references as they are stored, often in upper case. */
   readonly withCodes?: (texts: Texts) => Texts;
-  /** True to link to the form for another row from the next page. */
+  /** True if the next page links to the form for another row. */
   readonly asksAnother?: boolean;
   readonly initial?: Texts;
   /** True if a new row without warnings is entered without a preview. */

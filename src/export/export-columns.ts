@@ -86,7 +86,7 @@ const OF_LOAN: Columns<ExportedRows['payments']> = [
   text('loan_reference', ({ loanReference }) => loanReference),
 ];
 
-/** Columns that replace a property of one kind, or of all kinds. */
+/** Columns that replace a property: `IN_PLACE` in one kind, `NESTED` in all kinds. */
 const IN_PLACE: { readonly [kind in ImportKind]?: { readonly [property: string]: Columns<never> } } = {
   loans: { paid_amount: PAID_BEFORE },
   payments: { loan_id: OF_LOAN },

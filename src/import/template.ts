@@ -140,8 +140,8 @@ function need(kind: ImportKind, column: FileColumn): Message | undefined {
 }
 
 /**
- * Returns the sheet that explains the columns. Each column has a row, because an import might mistake a row
- * with several column names for a header.
+ * Returns the sheet that explains the columns. Each column has its own row, because an import might mistake a
+ * row with several column names for a header.
  */
 function sheetOfColumns(kind: ImportKind, translate: Translate): WriteSheet {
   const rows = FILE_COLUMNS[kind].map((column) => {

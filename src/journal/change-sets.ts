@@ -1,6 +1,6 @@
 /**
- * Records the history and events of changes to sets of rows, also of changes that the SQL of an operation
- * makes: compares the rows before and after. Triggers maintain the counts.
+ * Records the history and events of changes to sets of rows. To find the changes that the SQL of an operation
+ * makes, compares the rows before and after. Triggers maintain the counts.
  */
 
 import {
@@ -93,7 +93,7 @@ export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: s
   insert(REMOVED, 'NULL', 'true');
 }
 
-/** Appends the events of the change sets and of `stageRemoved`. The caller records the history. */
+/** Appends the events of the change sets and of staged removed rows. The caller records the history. */
 export function announce(db: Connection, sets: readonly ChangeSet[], by: Recording): void {
   const removed = db.has("sqlite_temp_schema WHERE name = 'removed_rows'")
     ? db.values<ChangedEntity>('SELECT DISTINCT entity FROM temp.removed_rows')

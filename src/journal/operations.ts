@@ -229,7 +229,7 @@ export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
 export interface CorrectionOptions {
   /** Reason for the history: 1 to 500 characters, without national IDs. */
   readonly reason: string;
-  /** User of the system, such as `root`; after the name of an operator, in brackets: `N. N. (root)`. */
+  /** System user, such as `root`, or operator with system user, such as `N. N. (root)`. */
   readonly systemUser: string;
   readonly nowSeconds: number;
   /** True to roll the correction back, so that its result is a preview. */

@@ -65,7 +65,7 @@ const isOperated = (operation: Operation, { table, created, fields }: OperatedTa
 
 /**
  * Returns SELECTs of later changes that conflict with a national ID that the undo would restore, or with a
- * redirect of a former national ID that the undo would put back in force.
+ * redirect that the undo would put back in force.
  * @param members undefined if the operation did not touch members
  */
 function identityBlockers(operation: Operation, members: OperatedTable | undefined): string[] {
@@ -88,8 +88,8 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${created} AND r.ended_by IS NULL`;
   // A former number leads to a current number that no membership would have after the undo. Reports
   // the change that last took the current number from a membership; if no change did, the correction that
-  // replaced the former number. The query reads all former numbers: it runs only if the operation set
-  // numbers.
+  // replaced the former number. The query runs only if the operation set numbers, because it reads all
+  // former numbers.
   const renumbered = changedRows(operation, 'members', "c.field = 'identity_card'");
   const gives = (id: string) =>
     `(${id} IN (${renumbered})${created === undefined ? '' : ` OR ${id} ${created}`})`;
@@ -184,7 +184,7 @@ function referring(operation: Operation, parent: OperatedTable, all: readonly Op
   );
 }
 
-/** Returns SELECTs of rows that the undo would not move with their owners to another cooperative. */
+/** Returns SELECTs of rows that stay behind when the undo moves their owners to another cooperative. */
 function leftBehind(operation: Operation, { table: parent, fields }: OperatedTable): string[] {
   if (!fields.includes('cooperative_id')) return [];
   const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}
@@ -199,7 +199,7 @@ function leftBehind(operation: Operation, { table: parent, fields }: OperatedTab
   );
 }
 
-/** Returns SELECTs of owners that were since moved or removed, if the undo would restore rows of theirs. */
+/** Returns SELECTs of owners that have since been moved or removed and whose rows the undo would restore. */
 function ownersMoved(operation: Operation, { table: { entity, owner }, fields }: OperatedTable): string[] {
   if (owner === undefined || !fields.includes(REMOVED)) return [];
   return [

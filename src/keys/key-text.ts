@@ -21,7 +21,7 @@ const requestsOf = (uses: readonly { readonly requests: number }[]): number =>
 export const refusalsOf = (key: Pick<ApiKey, 'id'>, uses: readonly KeyUse[]): number =>
   requestsOf(usesOf(key, uses, 'refused'));
 
-/** Returns null for all cooperatives. If the creation of one was undone, its id is returned, such as `#7`. */
+/** Returns null for all cooperatives, and an id, such as `#7`, for one whose creation was undone. */
 export const codesOf = (
   { cooperatives }: Pick<ApiKey, 'cooperatives'>,
   codes: ReadonlyMap<number, string>,

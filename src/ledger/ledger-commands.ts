@@ -204,7 +204,7 @@ function filterOf({ from, to }: TimeOptions, zone: TimeZone): EntryFilter {
 const EXPECTED = 'Expected a day such as 2026-03-01, or an instant such as 2026-03-01T08:00.';
 
 /**
- * @param mayHaveAccesses true to accept the id of a lost key, because the ledger may have entries of that key
+ * @param mayHaveAccesses true if the ledger may have entries of the key. A lost key is then accepted too
  * @throws CommandError for an unknown id
  */
 function assertKey(run: Run, id: number | undefined, mayHaveAccesses: boolean): void {

@@ -42,7 +42,7 @@ export interface PartRow {
 
 export interface LedgerPart
   extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
-  /** Like `lastHash`, from the last batch if the file is open or of 1.0.0; otherwise from `ledger_part`. */
+  /** `last` and `lastHash` are from `ledger_part`; in an open file or one of 1.0.0, from the last batch. */
   readonly last: number;
   readonly lastHash: string;
   readonly isClosed: boolean;
@@ -141,7 +141,7 @@ export function readParts(db: Connection): LedgerPart[] {
 
 export interface RemovedRow {
   readonly name: string;
-  /** Number of removed entries, with those of earlier removals that the removed file has recorded. */
+  /** Number of entries in the removed file, plus the entries of earlier removals that it had recorded. */
   readonly entries: number;
   readonly removed_at: number;
 }
@@ -178,7 +178,7 @@ function readOldParts(db: Connection): LedgerPart[] {
 const BATCH = 'id, count, last_time, hash';
 const OF_PART = 'FROM ledger_batches WHERE id > ? AND id < ?';
 
-/** Finds the last batch of a part below a row id. Does not read the entries, which may be damaged. */
+/** Finds a part's last batch with a row id below `id`. Does not read the entries, which may be damaged. */
 const lastBefore = (db: Connection, offset: number, id: number): Omit<BatchRow, 'entries'> | undefined =>
   db.row(`SELECT ${BATCH} ${OF_PART} ORDER BY id DESC LIMIT 1`, [offset, id]);
 

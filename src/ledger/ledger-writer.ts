@@ -450,8 +450,8 @@ function* makeRoom(file: OpenFile): Generator<void, void> {
 }
 
 /**
- * True for an error that may pass without a new file: the file is locked, or the disk is full. A write that
- * fails although the disk has room shows a fault of the file.
+ * True for an error that may end by itself: the file is locked, or the disk is full. If a write fails
+ * although the disk has room, the file is faulty.
  */
 const isPassing = (error: unknown, { path }: LedgerFile): boolean =>
   [error, (error as Error).cause].some(

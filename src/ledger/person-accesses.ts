@@ -108,7 +108,7 @@ function isOfAnother(
   );
 }
 
-/** All accesses up to an erasure count: the registry no longer knows the memberships of an erased person. */
+/** True for all accesses up to an erasure: the registry no longer knows an erased person's memberships. */
 function couldShow(
   { time }: LedgerEntry,
   { cooperatives }: NonNullable<LedgerEntry['all']>,

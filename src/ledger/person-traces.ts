@@ -32,7 +32,7 @@ export interface KnownNumber {
 function findTraces(db: Connection, requested: string) {
   const { rows: memberIds, numbers, mistaken } = identifyPerson(db, requested) ?? NOBODY;
   const rows = listOf(memberIds);
-  /** Returns a SELECT of the present and former values of a column for the person, even of removed rows. */
+  /** Returns a SELECT of a column's present and former values in the person's rows, even in removed rows. */
   const values = (column: string) => `SELECT ${column} AS value FROM main.members WHERE id IN (${rows})
     ${['old', 'new']
       .map(
@@ -101,7 +101,7 @@ const KNOWN_NUMBERS = `
 
 export const openPersonTraces = (storage: Storage) =>
   openStoredDataAnd(storage, (db) => ({
-    /** Returns an unknown national ID as the only identifier of the person. */
+    /** For an unknown national ID, returns only this ID. */
     findTraces: (identityCard: string) => db.transaction.deferred(() => findTraces(db, identityCard)),
     /** Yields all national IDs: first those from the history, in the order of their replacement. */
     listNumbers: (): Iterable<KnownNumber> => db.iterate<KnownNumber>(KNOWN_NUMBERS),

@@ -13,7 +13,7 @@ export const receiptOf = (sequence: number, batchHash: string): string =>
 export const toReceipts = ({ first, hash }: RecordedBatch, count: number): string[] =>
   Array.from({ length: count }, (_, i) => receiptOf(first + i, hash));
 
-/** @param text text that the line of each returned entry contains */
+/** Returns only the entries whose line contains `text`. */
 export function entriesOf({ chain, origin, first, hash, lines }: LedgerBatch, text = ''): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (const [i, line] of lines.slice(0, -1).split('\n').entries()) {

@@ -47,7 +47,7 @@ const MANY = 16;
 const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
 
 /**
- * @param thread replaced in tests by a module that stalls until a test changes the shared memory `flag`
+ * @param thread in tests, a module that stalls until the test changes the shared memory `flag`
  * @throws StorageError when the ledger cannot be used
  */
 export function openServiceLedger(

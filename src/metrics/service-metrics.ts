@@ -311,7 +311,7 @@ function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number
 const RESOLUTION_MS = 10;
 const NS_PER_MS = 1e6;
 
-/** Resets the delays, so that each reading begins after the previous reading. */
+/** Resets the delays, so that each reading covers only the time since the previous reading. */
 function readProcess(delays: ReturnType<typeof monitorEventLoopDelay>) {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();

@@ -30,7 +30,7 @@ export interface CorrectionDone {
   /** Set after a rollback. Equal fingerprints mean that the same rows would change to the same values. */
   readonly fingerprint?: string | undefined;
   readonly rows: { readonly [entity in ChangedEntity]?: ChangedRows };
-  /** Members whom the correction names, which is personal data. Empty after an erasure. */
+  /** Members whom the correction names. They are personal data. Empty after an erasure. */
   readonly members: readonly NamedMember[];
   /** Facts that the operator should check, without personal data. */
   readonly notes: readonly Text[];

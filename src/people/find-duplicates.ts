@@ -82,7 +82,7 @@ const DIGITS = 16;
 /** Odd multiplier with irregular bits, for hashing. */
 const MIXER = 0x9e3779b1;
 
-/** National IDs and names of members, except erased: 28 bytes each, and about 12 more while compared. */
+/** Unerased members: 28 bytes each, and about 12 more while they are compared. */
 interface Numbered {
   readonly ids: Float64Array;
   /** Digits of national IDs, 16 per member. */

@@ -27,7 +27,7 @@ export class Components {
     return { $ref: `#/components/${kind}/${name}` };
   }
 
-  /** Replaces schemas that have a title with references. */
+  /** Turns each schema that has a title into a reference. */
   schema(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map((item) => this.schema(item));
     if (typeof schema !== 'object' || schema === null) return schema;

@@ -321,7 +321,7 @@ function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch }: Bod
   return { ...objectWith(all, required, { title }), additionalProperties: false, ...ofWhichOne };
 }
 
-/** The example of a patch with a status has only the status. */
+/** If a patch can change the status, its example has only the status. */
 export function exampleOfBody({ fields, isPatch }: BodyDeclaration): { readonly [name: string]: unknown } {
   const all = Object.values(fields).map(({ name, schema }) => [name, exampleOf(schema)] as const);
   const changed = all.filter(([name]) => name === 'status');

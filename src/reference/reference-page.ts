@@ -24,10 +24,10 @@ import {
 } from './schema-fields.ts';
 import { inFrame, SCRIPT } from './style-and-script.ts';
 
-// Complete examples of an operation in curl, Python and TypeScript
-
 export const isExport = ({ access }: Route): boolean =>
   typeof access === 'object' && access.isExport === true;
+
+// Complete examples of an operation in curl, Python and TypeScript
 
 /** Returns one word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -177,7 +177,7 @@ export const marksOf = (
   { deprecated }: { readonly deprecated?: boolean | undefined },
 ): string[] => [...(isRequired ? ['required'] : []), ...(deprecated === true ? ['deprecated'] : [])];
 
-/** @param of `body` marks the required fields; a `response` always has all fields */
+/** @param of `body` to mark the required fields; a `response` always has all fields */
 export function fieldList(schema: Described, schemas: Schemas, of: 'body' | 'response'): Html {
   const { additionalProperties, properties, anyOf = [], description } = resolve(schema, schemas);
   const all = fieldsOf(schema, schemas);

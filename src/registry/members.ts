@@ -43,7 +43,7 @@ export type MemberField = RecordedField & {
   readonly belongsTo: 'person' | 'membership';
   /**
    * Effect of a merge on the member that remains. `fill`: the value of the removed member replaces null.
-   * `fill together`: the values of all these fields are replaced, but only if all are null.
+   * `fill together`: if all fields with this word are null, the removed member's values replace them.
    */
   readonly merge: 'keep' | 'fill' | 'fill together';
   /** `clear` sets null; `replace` sets a value that is unique to the row. */

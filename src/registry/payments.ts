@@ -173,7 +173,7 @@ export const TOO_MUCH_PAID =
 /** Even with interest, borrowers rarely pay back twice the amount of a loan. */
 export const MOST_TIMES_PAID = 3;
 
-/** Message that refuses a payment over HTTP beyond `MOST_TIMES_PAID`. An import only warns. */
+/** Message for an HTTP request that would exceed `MOST_TIMES_PAID`. An import only warns. */
 export const OVERPAID =
   'What is paid on this loan would be more than three times its amount. ' +
   'If that is right, an operator can import it.';

@@ -176,7 +176,7 @@ export class Transactions {
     try {
       this.run('ROLLBACK');
     } catch {
-      // The caller's error matters more. SQLite begins no other transaction while this one is open.
+      // The caller's error matters more. If this transaction stays open, SQLite refuses to begin another.
     }
   }
 }

@@ -106,7 +106,7 @@ export function sumsSql({ rows, key, sums }: Totals, where = 'true'): string {
     GROUP BY ${keys.map((_, i) => i + 1).join(', ')}`;
 }
 
-/** INSERT that adds to the totals the rows `r` that no trigger has added. */
+/** INSERT that adds rows `r` to the totals, which must not include them yet. */
 export const addRowsSql = (totals: Totals, where?: string): string =>
   `INSERT INTO main.${totals.table} (${names(totals)})
    ${sumsSql(totals, where)} ${upsert(totals)}`;

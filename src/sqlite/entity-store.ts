@@ -3,9 +3,8 @@ import type { Awaitable, FieldMessages, Page, PageRequest } from '../values/erro
 import type { ResponseToSave } from './idempotent-writes.ts';
 
 /**
- * @typeParam Listed row in a list, perhaps with fewer properties than `Row`
- * @typeParam Beside the other rows on which an update depends, such as the loan of a payment
- * @typeParam New the arguments of `create` that precede `nowSeconds`
+ * `Listed` is a row in a list, perhaps with fewer properties than `Row`. `Beside` are the other rows on which
+ * an update depends, such as the loan of a payment. `New` are the arguments of `create` before `nowSeconds`.
  */
 export interface EntityStore<
   Row,
@@ -32,7 +31,7 @@ export interface EntityStore<
    * Replaces the values, and records each changed value in the history. If no value changes, nothing is
    * written, not even `updatedAt`.
    * @param decide returns the new values of the stored row, inside the transaction; may throw a RegistryError
-   * @throws RegistryError `not_found`, `unavailable`, or `invalid`, also for values that no update may change
+   * @throws RegistryError `not_found` or `unavailable`; `invalid` for a conflict or a change of a fixed value
    */
   update(
     id: number,

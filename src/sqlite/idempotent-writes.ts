@@ -98,11 +98,11 @@ const repeated = (): RegistryError =>
 
 /** Properties by which saved responses are found: the row that the request created, or the content. */
 interface ResponsesWith {
-  /** SELECT of the paths of created rows, as `path`. The Location of a found response ends with a path. */
+  /** SELECT of created rows' paths, as `path`. A response is found if its Location ends with one of them. */
   readonly paths: string;
   /** Texts that the body contains, such as national IDs. A text must contain no quote: it is put into SQL. */
   readonly texts: readonly string[];
-  /** Finds responses without Location whose body has `field`, and an `id` that the SELECT `ids` returns. */
+  /** A response without Location is found if its body has `field`, and the SELECT `ids` returns its `id`. */
   readonly entries: readonly { readonly field: string; readonly ids: string }[];
 }
 

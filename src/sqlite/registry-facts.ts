@@ -1,4 +1,4 @@
-/** Time zone, which is stored with the totals (docs/operating.md#time-zone), and identity of a registry. */
+/** Identity and time zone of a registry. The zone is stored with the totals (docs/operating.md#time-zone). */
 
 import { hash } from 'node:crypto';
 import { typedCommand } from '../runtime/typed-command.ts';

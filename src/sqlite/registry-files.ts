@@ -18,7 +18,7 @@ export const webhooksFileOf = beside('.webhooks.db');
 export const webhooksLockOf = beside('.webhooks.lock');
 /** Record of completed backups. */
 export const backupsFileOf = beside('.backups.json');
-/** Access ledger of version 1.0.0. The program makes this file the first closed file of the ledger. */
+/** Access ledger of version 1.0.0. The program moves it into the ledger's folder. */
 export const oldLedgerFileOf = beside('.ledger.db');
 export const ledgerFolderOf = beside('.ledger');
 /** File by which the command `desk` finds a desk that is already open. */

@@ -1,8 +1,8 @@
 /**
  * Schemas of the registry's databases, as lists of migrations. A released migration is never edited, not even
- * its comments, because it was already run on existing files. In the registry's schema, tables and triggers
- * for counts, totals, names and the stale flag follow declarations in counts.ts, declared-totals.ts,
- * registry/stores/name-index.ts and registry/changes/tables.ts. A test compares schema and declarations.
+ * its comments, because it was already run on existing files. The registry's tables and triggers for counts,
+ * totals, names and the stale flag must match the declarations in counts.ts, declared-totals.ts,
+ * registry/stores/name-index.ts and registry/changes/tables.ts. A test compares them.
  */
 import { readFileSync } from 'node:fs';
 import type { Schema } from './open-database.ts';

@@ -61,7 +61,7 @@ export function faultOf(error: unknown): StorageError {
   return fault;
 }
 
-/** @param nothing sentence that says that no work was done, such as `Nothing was undone` */
+/** @param nothing says that no work was done, in a sentence such as `Nothing was undone` */
 export function toUnavailable(error: unknown, nothing: string): unknown {
   const unavailable = (message: string) => new RegistryError('unavailable', message, { cause: error });
   if (isBusy(error)) return unavailable(`Another process is writing to the registry. ${nothing}; try again.`);

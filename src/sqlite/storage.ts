@@ -17,7 +17,7 @@ interface StorageDependencies {
   readonly measureCommit?: CommitMeasure | undefined;
 }
 
-/** Only `serve` must not wait for a lock. `issue` creates missing files; `manage` needs existing files. */
+/** `serve` must not wait for locks; others may. `issue` creates a missing file; `manage` needs the file. */
 export type StorageUse = 'serve' | 'command' | 'issue' | 'manage';
 
 export class Storage {

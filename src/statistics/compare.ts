@@ -45,7 +45,7 @@ export function compareAll(
   });
 }
 
-/** @param today `YYYY-MM-DD`; deliveries of this year and last year are summed from January to its month */
+/** @param today `YYYY-MM-DD`; deliveries of this and last year are summed from January to this month */
 function figuresOf(cooperatives: number, { members, production, loans, savings }: Statistics, today: string) {
   const [year, month] = [Number(today.slice(0, 4)), today.slice(5, 7)];
   const joinedIn = (joining: number) => BigInt(members.byJoiningYear[joining] ?? 0);

@@ -3,7 +3,7 @@
 import type { Awaitable } from '../values/errors.ts';
 import { type Message, say } from '../values/message.ts';
 
-/** A write has at least so many characters, because a write for each item would be slow. */
+/** Text is written once it has more characters than this, because a write for each item would be slow. */
 const WRITE_CHARACTERS = 64 * 1024;
 
 type Items = Iterable<unknown> | AsyncIterable<unknown>;
@@ -112,7 +112,7 @@ export const noRegistryNote = ({ location }: { readonly location: string }): Mes
 /** Maximum number of line numbers in a note or warning. */
 export const SHOWN_LINES = 5;
 
-/** @param first line numbers to show @param count number of all lines */
+/** @param first the line numbers to show @param count number of all lines */
 export function describeLines(first: readonly number[], count: number): Message {
   const rest = count - first.length;
   const lines = first.join(', ');

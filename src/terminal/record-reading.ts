@@ -46,7 +46,7 @@ export function recordNobody({ reading }: CliContext): void {
   if (reading !== undefined) reading.isRecorded = true;
 }
 
-/** Records an access to all persons, if the results show many persons or persons without a national ID. */
+/** Records an access to all persons, for results with many persons or with persons without a national ID. */
 export async function recordAll(run: Run, fields: readonly FieldGroup[] = FIELD_GROUPS): Promise<void> {
   const sequence = sequenceOf(run.storage);
   const all = { asOfSequence: sequence?.lastSequence ?? 0, cooperativeIds: null };

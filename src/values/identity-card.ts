@@ -9,8 +9,8 @@ const IDENTITY_CARD_LIKE = /[0-9](?:[ \u00a0-]?[0-9]){15,}/g;
 export const IDENTITY_CARD_ERROR = new FieldError('Expected a national ID of exactly 16 digits.');
 
 /**
- * True for exactly 16 digits. The two check digits are not verified, because their rule is secret. Birth
- * year and sex are never derived, because numbers change when a card is issued again (docs/api.md#members).
+ * True for exactly 16 digits. The two check digits are not verified, because their rule is secret. Birth year
+ * and sex are never filled in from the digits, as a new card may have a new number (docs/api.md#members).
  */
 export const isIdentityCard = (text: string): boolean => IDENTITY_CARD.test(text);
 

@@ -83,7 +83,7 @@ export class EndpointDelivery {
   private lastFault = '';
   private running: Promise<void> | undefined;
   private leave: () => void = () => undefined;
-  /** Cooperatives of the key. The array changes only with its content: caches compare arrays by identity. */
+  /** Cooperatives of the key. An equal array never replaces this one: caches compare arrays by identity. */
   private visible: Visible = null;
 
   constructor(endpoint: WebhookEndpoint, context: DeliveryContext) {
@@ -114,8 +114,8 @@ export class EndpointDelivery {
   }
 
   /**
-   * Takes over an endpoint that a command has changed. Of its stored progress, takes only the values that
-   * commands change, because the progress in memory is newer.
+   * Takes over the stored endpoint. If a command has changed its progress, takes the values that commands
+   * change; all other progress is newer in memory.
    */
   update(endpoint: WebhookEndpoint): void {
     if (endpoint.revision !== this.endpoint.revision) {

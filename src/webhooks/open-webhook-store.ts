@@ -153,7 +153,7 @@ const prepareStatements = (db: Connection) => ({
   ),
 });
 
-/** Maximum number of stored successes of an endpoint, and of its stored failures. */
+/** Maximum number of stored successes, and of stored failures, for each endpoint. */
 const KEPT_ATTEMPTS = 100;
 
 export class WebhookStore {

@@ -76,7 +76,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
 
 type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
 
-/** The hash contains the key's cooperatives: after a change of them, the saved response is not sent. */
+/** The hash includes the key's cooperatives, so that a saved response is not sent after they change. */
 function identify(
   { caller, visible, path, bodyHash }: ApiRequest,
   idempotencyKey: string,

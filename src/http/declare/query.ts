@@ -12,7 +12,7 @@ export interface QueryParameter<T> {
   readonly parse: (value: string) => T | FieldError;
 }
 
-/** @param message for a malformed id, for example a code. With an unknown id, the list is empty. */
+/** @param message for a text that is not an id, such as a code; an unknown id gives an empty list */
 export const idFilter = (description: string, message: string): QueryParameter<number> => ({
   description,
   schema: string({ pattern: ID.source }),

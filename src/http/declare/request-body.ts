@@ -31,7 +31,7 @@ export function hasBody(incoming: IncomingMessage): boolean {
 
 /** Maximum bytes of a body (docs/api.md#writing). */
 export const MAX_BODY_BYTES = 65_536;
-/** Maximum nesting depth, because `positionOfFault` is recursive. Valid bodies have at most two levels. */
+/** Nesting is limited, because `positionOfFault` is recursive. Valid bodies have at most two levels. */
 const MAX_DEPTH = 32;
 const BODY_TIMEOUT_MS = 30_000;
 
@@ -64,8 +64,8 @@ const FAILURE = Symbol('why the rest of the body cannot be read');
 type Failing = IncomingMessage & { [FAILURE]?: HttpError };
 
 /**
- * Makes the reading of a body fail, because the rest will never arrive: the next bytes on the connection are
- * not HTTP. Destroying the message would also destroy the connection before the response is sent.
+ * Makes the reading of a body fail: the rest will never arrive, because the next bytes on the connection are
+ * not HTTP. Does not destroy the message: this would also destroy the connection before the response is sent.
  */
 export function failBody(incoming: IncomingMessage, error: HttpError): void {
   (incoming as Failing)[FAILURE] = error;

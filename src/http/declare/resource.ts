@@ -260,7 +260,7 @@ export const getRoute = <Stored>(
 
 /** Context in which a body is converted to the values to store. */
 export interface Decision {
-  /** The conversion adds the faults of the stored row, or of a combination of values. */
+  /** The conversion adds faults that depend on the stored row, or on several values together. */
   readonly faults: FieldErrorList;
   readonly nowSeconds: number;
 }
@@ -486,7 +486,7 @@ export function readTagged(request: Pick<ApiRequest, 'incoming'>, current: Repre
 
 /**
  * Reads If-Match (RFC 9110, section 13.1.1).
- * @returns a function that throws HttpError 412 if the header does not contain the tag of a row
+ * @returns a function that throws HttpError 412 if the header is present and lacks the tag of the given row
  * @throws HttpError 400 for a malformed header
  */
 function readIfMatch<T>(

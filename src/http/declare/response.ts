@@ -60,7 +60,7 @@ export interface ApiResponse {
   /** Value to convert to JSON, a JsonText or BodyParts; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
-  /** A successful response of a route with `personal` data is not sent without subjects. */
+  /** Required in successful responses of routes with `personal` data, except for `showsOnlyItsRequest`. */
   readonly subject?: Subject | undefined;
   /** Groups of fields that the response shows, if fewer than the route declares. */
   readonly fields?: readonly FieldGroup[];

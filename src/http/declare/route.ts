@@ -82,7 +82,7 @@ export interface Creation<Created> {
   /** Composes the response. May run inside the transaction, so the response must depend on this row only. */
   respond(created: Created, request: Pick<ApiRequest, 'params'>): ApiResponse;
   /**
-   * True if a 201 response shows no other personal data than its request. A function decides by the body.
+   * True if all personal data in a 201 response comes from its request. A function decides by the body.
    * Such a response is not recorded as an access (docs/ledger.md#recorded-data).
    */
   readonly showsOnlyItsRequest?: boolean | ((body: unknown) => boolean) | undefined;
@@ -125,7 +125,7 @@ interface SharedRoute<Query extends QueryParameters> {
   /** True if the created row has no path, so that the response 201 has no `Location`. */
   readonly createsPart?: true;
   readonly responses: { readonly [status: number]: SuccessResponse };
-  /** Returns the number to count against the key's limits. By default, counts 1 before the body is read. */
+  /** Returns the number to count against the key's limits. Without it, a request counts as 1. */
   readonly countRequests?: (body: unknown) => number;
   readonly refusals?: readonly (400 | 404 | 409 | 410 | 412 | 422 | 503)[];
 }
@@ -345,7 +345,7 @@ function isHost(text: string): boolean {
   return match !== null && (match[1] === undefined || isIPv6(match[1]));
 }
 
-/** Returns a response to refuse the request. Otherwise may set properties of the request. */
+/** May set properties of the request, and may refuse the request by returning a response. */
 export type Middleware = (request: ApiRequest) => ApiResponse | undefined;
 
 // Purpose and end user of an access, which a client states in headers (docs/ledger.md)

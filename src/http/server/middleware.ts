@@ -38,22 +38,22 @@ import {
 } from '../declare/response.ts';
 import { type ApiRequest, type Middleware, scopesOf } from '../declare/route.ts';
 
-// Detection of an overload by the delay of the event loop, because arriving requests wait as long as this
-// delay (docs/decisions/0031-overload.md)
+// An overload is detected by the delay of the event loop: arriving requests wait as long as this delay
+// (docs/decisions/0031-overload.md)
 
 export const SAMPLE_MS = 20;
 /** A sample counts as late if more milliseconds than this have passed since the previous sample. */
 const LATE_MS = 50;
 /** The service counts as overloaded after this many milliseconds without a timely sample. */
 const INTERVAL_MS = 500;
-/** Minimum number of late samples in an overload, because one long call causes only one late sample. */
+/** An overload has at least this many late samples. A single long call causes only one late sample. */
 const LEAST_SAMPLES = 3;
 /**
- * Milliseconds after each poll of the event loop during which an overloaded service admits requests. A client
- * waits at most about twice this time, because a response is sent at the end of the iteration.
+ * After each poll of the event loop, an overloaded service admits requests for this many milliseconds. A
+ * client waits at most about twice this time, because a response is sent at the end of the iteration.
  */
 const ADMITTING_MS = 50;
-/** Number of requests that each iteration admits in any case, because the process may have been suspended. */
+/** Each iteration admits at least this many requests: a suspended process may exceed ADMITTING_MS. */
 const LEAST_ADMITTED = 24;
 /** An overload ends after this many milliseconds without a refusal. Must be longer than `HELD_MS`. */
 const CALM_MS = 3_500;
@@ -178,7 +178,7 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks) {
       // A request that was sent during the hold is refused again.
       const isOld = released.delete(socket);
       if (!isOld && !overload.refuses(request.startMs)) return undefined;
-      // A connection that ends with this response needs no hold. A proxy's connection has other clients too.
+      // No hold for a connection that ends with this response, or for a proxy, which has other clients too.
       if (!isOld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
       return OVERLOADED;
     },
@@ -325,7 +325,7 @@ function readBearerToken(header: string | undefined): string | ApiResponse {
   return rest.length > 0 ? WITH_SPACES : token;
 }
 
-/** Last seconds of a secret, when responses have X-Key-Expires (docs/keys.md#change-disable-rotate). */
+/** Responses have X-Key-Expires this long before a secret expires (docs/keys.md#change-disable-rotate). */
 const ANNOUNCED_SECONDS = 7 * DAY_SECONDS;
 
 function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middleware {
@@ -373,7 +373,7 @@ function openHashes(scheduler: Scheduler): (token: string) => string {
 // Detection of addresses from which many requests are refused with 401 or 403 (docs/operating.md#log). Such
 // an address is logged but never refused, because clients with valid keys may share the address.
 
-/** Refusals within a minute after which the log names an address. */
+/** The log names an address after this many refusals within a minute. */
 export const OFTEN = 100;
 const MINUTE_MS = 60_000;
 /** Maximum number of counted addresses. An address with over 0.1% of the refusals is always counted. */
@@ -384,7 +384,7 @@ export class RefusedAddresses {
   private readonly reported = new Set<string>();
   private sinceMs = Number.NEGATIVE_INFINITY;
 
-  /** @param nowMs monotonic @returns true if the address has many refusals, at most once a minute */
+  /** @param nowMs monotonic @returns true, at most once a minute, if the address has many refusals */
   count(address: string, nowMs: number): boolean {
     if (nowMs - this.sinceMs >= MINUTE_MS) {
       this.sinceMs = nowMs;

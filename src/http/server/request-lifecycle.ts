@@ -234,7 +234,7 @@ function parameterNode(
 
 // Deprecation headers, and counts of deprecated use by key (docs/api.md#versions)
 
-/** Statuses of refusals by middleware, for which no use of a deprecated feature is counted. */
+/** Statuses of refusals by middleware. Refused requests do not count as use of a deprecated feature. */
 const UNUSED: readonly number[] = [401, 403, 429];
 
 /** @throws Error as `listDeprecated` does */

@@ -167,7 +167,7 @@ function openServer(options: ConnectionOptions) {
   return { server, connections, serve };
 }
 
-/** Closes the longest unused connections above `most`. Above MAX_UNSENT_BYTES, closes the slowest readers. */
+/** Above `most`, closes the longest-unused connections; above MAX_UNSENT_BYTES, the slowest readers. */
 function makeRoom(connections: Connections, most: number, log: ConnectionLog): void {
   const all = [...connections.values()];
   if (all.length > most) {
@@ -282,8 +282,8 @@ const MAX_PIPELINED = 32;
 const STOP_PARSING = 2;
 
 /**
- * Connection of a client. Requests whose handling has begun are always answered before the connection ends,
- * so that clients learn of changes on disk.
+ * Connection of a client. Unless it is dropped, requests whose handling has begun are answered before it
+ * ends, so that clients learn of changes on disk.
  */
 export class Connection {
   private readonly socket: SocketWithHandle;
@@ -311,7 +311,7 @@ export class Connection {
     this.stopParsingWhenFull();
   }
 
-  /** Node has no such setting, and would use 2 MB to parse a packet with hundreds of requests. */
+  /** Node has no setting for this, and would use 2 MB to parse a packet with hundreds of requests. */
   private stopParsingWhenFull(): void {
     const { parser } = this.socket;
     if (parser == null) return;

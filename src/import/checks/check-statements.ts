@@ -30,7 +30,7 @@ const repeated = (columns: readonly string[], isFaulty: string, required = colum
   `(SELECT ${columns.join(', ')}, min(line) AS first FROM staging.rows
     WHERE ${required.map((name) => `${name} IS NOT NULL`).join(' AND ')}
     GROUP BY ${columns.join(', ')} HAVING ${isFaulty}) AS d`;
-// Because of the plus, SQLite builds an index on the columns and need not scan the later lines of each group.
+// Because of the plus, SQLite builds an index on the columns, instead of scanning all lines for each group.
 const laterIn = (columns: readonly string[]): string =>
   `${columns.map((name) => `r.${name} = d.${name}`).join(' AND ')} AND +r.line > d.first`;
 

@@ -77,8 +77,8 @@ function entriesAsStored({ columns, zone }: FileScope, kind: LedgerKind): string
 /**
  * Returns a SELECT of `line, detail` for the new rows of a file whose bytes were imported before. If the
  * earlier import refused at least as many rows as are now new or refused, new rows are normal, and the result
- * is undefined. A row that the earlier import matched by its values is also new if its code or national ID
- * now belongs to another member, because the import stored neither.
+ * is undefined. A row without a reference is also new if its code or national ID now belongs to another
+ * member.
  */
 function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string | undefined {
   const before = db.row<{ id: number; refused: number }>(
@@ -96,8 +96,8 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
 
 /**
  * Returns a SELECT of `line, detail` for new rows that are probably stored already, or undefined. If
- * `sameFileSql` has no result, finds the new rows for a cooperative that equal stored entries, if they are at
- * least nine tenths of its rows. Entries that other rows match, or that the import removes, do not count.
+ * `sameFileSql` has no result, finds new rows that equal stored entries, if these are at least nine tenths of
+ * the rows for a cooperative. Entries that other rows match, or that the import removes, do not count.
  */
 function alreadyStoredSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;

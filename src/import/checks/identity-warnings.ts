@@ -21,7 +21,7 @@ export function lookalikesSql({ db, columns }: FileScope): string | undefined {
   const mobile = cellOf('mobile');
   const from = `${ROWS} LEFT JOIN main.members t ON t.id = p.id
     WHERE ${isCandidate} AND ${mobile} IS NOT NULL`;
-  // Only members whose name and phone the file does not change.
+  // Skips members whose name or phone the file changes.
   const stored = (phones: string) => `main.members m WHERE m.mobile IN (${phones})
     AND m.id NOT IN (SELECT row_id FROM staging.changes WHERE "column" IN ('full_name', 'mobile'))`;
   const newPhones = `SELECT ${phoneOf(mobile)} AS phone, CAST(r.identity_card AS INTEGER) AS card

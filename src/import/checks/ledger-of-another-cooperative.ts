@@ -102,9 +102,9 @@ export const otherNameSql = ({ kind }: FileScope): string | undefined =>
     : undefined;
 
 /**
- * Stages a warning if at least half, and at least three, of the people whom the file names for a cooperative
- * are not its members, but members of one other cooperative. Must be called before refused rows are removed,
- * because the rows of these people have faults.
+ * Stages a warning if at least half of the people in the rows for a cooperative, and at least three, are not
+ * its members but members of one other cooperative. Must be called before refused rows are removed, because
+ * the rows of these people have faults.
  */
 export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
   if (!isLedger(kind) || !columns.has('identity_card')) return;

@@ -38,7 +38,7 @@ const IS_RECORDED = `coalesce(t.status, '${DEFAULT_PAYMENT_STATUS}') = 'recorded
 /** SQL expression for the amount that a row adds to the paid amount of its loan. */
 const ADDED = `iif(${IS_RECORDED}, coalesce(r.amount, 0), 0) - iif(t.status = 'recorded', t.amount_minor, 0)`;
 
-/** Columns that must not change once a payment is void. A change of its status is ignored instead. */
+/** Columns in which a change of a void payment is refused. A change of its status is ignored. */
 const FIXED_WHEN_VOID = TARGETS.payments.columns.filter(({ from }) => from !== 'status');
 
 export const PAYMENT_CHECKS: readonly Check[] = [

@@ -234,8 +234,8 @@ function withMember(id: string, accountId: string): string {
 }
 
 /**
- * Updates national IDs that a correction has replaced (docs/correcting.md#a-wrong-national-id). Runs again in
- * repeated checks.
+ * Updates staged rows whose national ID a correction has replaced
+ * (docs/correcting.md#a-wrong-national-id). Runs again in repeated checks.
  */
 export function readReplacedNumbers({ db, kind }: StagedFile): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card')) return;

@@ -390,8 +390,8 @@ function* describeMissing(
 }
 
 /**
- * Returns a list of one value for pages to format. Shortens an instant to its day. The list is empty for an
- * empty cell, and for a reference that the import made for a row without one.
+ * Returns the value in a list, for pages to format. Shortens an instant to its day. The list is empty for an
+ * empty cell, and for a reference that the import made.
  */
 function writtenOf(column: string, value: string): (string | Written)[] {
   const text = hideIdentityCards(value.startsWith(DERIVED_REFERENCE) ? '' : value.replace(/T\d\d:.*$/, ''));

@@ -6,7 +6,7 @@ import { type Entry, fromFdPromise } from 'yauzl';
 
 /** Maximum size of all parts when unpacked, because a small archive may unpack to any size. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
-/** Maximum length of a text, twice Excel's maximum: any number of cells may refer to the same text. */
+/** Maximum length of a text (twice Excel's), because any number of cells may refer to the same text. */
 export const MAX_TEXT_CHARACTERS = 65_535;
 export const LONG_TEXT = `a text of more than ${MAX_TEXT_CHARACTERS} characters`;
 /** Maximum number of parts. A workbook has a few parts for each sheet and picture. */

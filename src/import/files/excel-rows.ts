@@ -175,7 +175,7 @@ function numberStyleOf(id: number, code: string | undefined): NumberStyle {
     if (isBuiltInDate(id)) return DATE;
     return { kind: id === 9 || id === 10 ? 'percent' : 'number', fractionDigits: BUILT_IN_DIGITS.get(id) };
   }
-  // Without texts, escapes, padding and fill characters. The format of positive numbers comes first.
+  // Removes texts, escapes, padding and fill characters. The format of positive numbers comes first.
   const [positive = ''] = code.replace(/"[^"]*"|\\.|[_*]./g, '').split(';');
   // [h]:mm is a number of elapsed hours, not a time of day.
   if (/\[(?:h+|m+|s+)\]/i.test(positive)) return PLAIN;

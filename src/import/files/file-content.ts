@@ -187,7 +187,7 @@ export async function* readChunks(
   if (rest.length > 0) yield* checked(rest);
 }
 
-/** Returns the length of the lines before the first line that is not UTF-8, in bytes. */
+/** Returns the number of bytes before the first line that is not UTF-8. */
 function soundLength(bytes: Buffer): number {
   let sound = 0;
   for (const line of bytes.toString('latin1').match(/[^\r\n]*(?:\r\n|[\r\n]|$)/g) ?? []) {

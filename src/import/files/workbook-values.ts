@@ -58,7 +58,7 @@ export function numberText(value: number): string | undefined {
   return `${sign}0.${'0'.repeat(-power - 1)}${first}${more}`;
 }
 
-/** Formats a fraction as a percentage. A column of rates would read 0.05 without a sign as 0.05 %. */
+/** Formats a fraction as a percentage. Without the sign, a column of rates would read 0.05 as 0.05 %. */
 export const percentText = (value: number): string | undefined => {
   const text = numberText(Number((value * 100).toPrecision(15)));
   return text === undefined ? undefined : `${text}%`;

@@ -74,7 +74,7 @@ ${body}`,
 
 /**
  * The user who started a run knows the uploaded rows, and the command recorded its access to stored data. If
- * another user sees the results, the access must be recorded.
+ * another user sees the results, that access must be recorded too.
  */
 const showsTo = (visit: Visit, run: CommandRun): Shows | 'nobody' =>
   run.user === visit.session.user ? 'nobody' : showingAll(visit);

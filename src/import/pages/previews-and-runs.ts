@@ -55,7 +55,7 @@ const PATIENCE_MS = 30 * 60_000;
 let lastId = 0;
 
 export class CommandRun {
-  /** Confirmations name this id: the user may have started another run in another tab. */
+  /** Confirmations name this id, because the user may have started another run in another tab. */
   readonly id = ++lastId;
   /** From 0 to 1; undefined before the first report. */
   progress: number | undefined;

@@ -45,7 +45,7 @@ const UNITS: ReadonlyMap<DecimalKind, string> = new Map([
 const SPACE = '[ \u00a0\u202f]?';
 const STARTS_AND_ENDS_WITH_DIGIT = /^[0-9](?:.*[0-9])?$/s;
 
-/** Returns a parser of numbers to minor units. A number may have thousands separators and a unit. */
+/** Returns a parser from numbers to minor units. A number may have thousands separators and a unit. */
 export function readDecimal(kind: DecimalKind) {
   const unit = UNITS.get(kind);
   const around = new RegExp(`^${unit}${SPACE}|${SPACE}${unit}$`, 'i');
@@ -80,7 +80,7 @@ const FAR_HIGHER = 10;
 
 /**
  * Returns the fault of a rate such as `0.18` if it is probably a fraction: the column also has a far higher
- * rate of at least one per cent, or the rate has more decimals than a percentage may have, as in `0.195`.
+ * rate of at least one per cent, or this rate has more decimals than a percentage may have, as in `0.195`.
  */
 function unclearShare(cell: string, { survey }: CellContext): FieldError | undefined {
   const decimals = BELOW_ONE.exec(cell)?.groups?.decimals;
@@ -144,9 +144,9 @@ function parsePlain(cell: string, kind: DecimalKind): number | undefined {
 }
 
 /**
- * Reads a number in which a comma separates thousands or decimals. `12,500` is ambiguous for weights, which
- * may have three decimals. For money, the comma separates thousands, or decimals in a file with semicolons
- * between cells.
+ * Reads a number in which a comma separates thousands or decimals. Unless the map names the decimal mark, the
+ * comma in `12,500` separates decimals in a file with semicolons between cells. In other files, it separates
+ * thousands in money, but is ambiguous in weights, which may have three decimals.
  */
 function readWithComma(cell: string, kind: DecimalKind, context: CellContext): number | FieldError {
   const { decimalMark, isSeparatedBySemicolons } = context;

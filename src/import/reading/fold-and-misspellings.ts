@@ -32,7 +32,7 @@ export const listed = (text: string): string[] =>
 
 // Folding of headings with several words
 
-/** Common spelling of each word, by its other spellings. */
+/** Unified spelling of each word, by its other spellings. */
 const SAME_WORDS = new Map(
   Object.entries({
     no: 'n nr num numero nomero nimero inomero number',

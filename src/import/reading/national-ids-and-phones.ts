@@ -1,4 +1,4 @@
-/** Parses national IDs, in which a spreadsheet may have lost digits, and mobile numbers. */
+/** Parses mobile numbers, and national IDs in which a spreadsheet may have lost digits. */
 
 import { FieldError } from '../../values/errors.ts';
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../values/identity-card.ts';

@@ -118,7 +118,7 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
   const count = db.count('staging.resolved_references WHERE id IS NULL');
   const dropped = count >= LARGE ? dropForInsert(db, target, count) : [];
   const added = db.run(sql, { now: nowSeconds }).changes;
-  // Includes members of changed rows, whose read model is stale already.
+  // Includes members of changed rows, but their read models are stale already.
   const members = isPartOfMember(kind)
     ? 'id IN (SELECT id FROM staging.touched_members)'
     : 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
@@ -131,8 +131,8 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
 const LARGE = 10_000;
 
 /**
- * Maximum ratio of stored to new rows at which rebuilding an index is faster than adding to the index. In an
- * index larger than the cache, nearly every new entry is on another page.
+ * Maximum ratio of stored to new rows at which rebuilding an index is faster than adding to it: in an index
+ * larger than the cache, nearly every new entry is on another page.
  */
 const MOST_STORED_PER_NEW = 3;
 

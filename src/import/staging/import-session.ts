@@ -159,11 +159,11 @@ const HAS_FORMER_NUMBER = `f.identity_card = r.identity_card
 const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.into_id
   WHERE f.cooperative_code = r.cooperative_code`;
 
-/** Makes the rows refer to the remaining members. Repeated checks report later changes as faults. */
+/** Makes the rows refer to the remaining members. If members change later, repeated checks report faults. */
 function readFormerMembers({ db, kind }: StagedFile): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
   if (!db.has('main.former_members')) return;
-  // Uses the cooperative of the remaining member: the former one may have been merged into this cooperative.
+  // Uses the cooperative of the remaining member, because that of the former member may have been merged.
   db.exec(`DELETE FROM staging.former_members;
     INSERT INTO staging.former_members (cooperative_code, member_code, identity_card, into_id)
     SELECT c.code, ${lastOf('member_code')}, ${lastOf('identity_card')}, g.into_id
@@ -235,7 +235,7 @@ export function openStaging(file: StagedFile) {
   };
 }
 
-/** Adds the member code to rows with only a national ID. Repeated checks report later changes as faults. */
+/** Adds the member code to rows with only a national ID. If a code changes later, a repeated check fails. */
 function addMemberCodes({ db, kind, columns }: StagedFile): void {
   if (kind === 'members' || !columns.has('identity_card')) return;
   db.exec(`UPDATE staging.rows AS r SET member_code = coalesce(
@@ -271,7 +271,7 @@ export function openImportSession(storage: Storage, use: 'import' | 'dryRun' = '
         create: use === 'import',
         keepsSchema: use === 'dryRun',
       });
-  // Path of the staging file. Empty, for an unnamed file, if the folder of the database may be missing.
+  // Path of the staging file; empty for an unnamed file, in a dry run without a database.
   let file = '';
   const close = () => {
     db.close();

@@ -13,7 +13,7 @@ import { type FileScope, isLedger, TARGETS, type TargetColumn } from './staging-
 
 /** Column of stored rows that the file may change. */
 export interface Assignment extends Omit<TargetColumn, 'created'> {
-  /** SQL expressions for the values in lists of changes; undefined for the stored values. */
+  /** SQL expressions for the values in lists of changes; undefined to list the stored values. */
   readonly listed?: { readonly old: string; readonly new: string };
   /** Bit in `changed_rows.cells`. */
   readonly bit: number;
@@ -123,7 +123,7 @@ const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor 
 export function leaveCorrected(scope: FileScope): void {
   const { db, kind } = scope;
   if (!db.has('staging.changes')) return;
-  // The first change after the last import has the imported value, or the value of the new row, as `old`.
+  // `f` is the first change after the last import. Its `old` is the imported value, or that of the new row.
   const corrected = `SELECT e.id FROM staging.changes e CROSS JOIN main.changes l
     ON l.id = (SELECT max(h.id) FROM main.changes h WHERE ${ofField(kind, 'h')} AND ${isInForce('h')})
       AND ${isByHand('l')}

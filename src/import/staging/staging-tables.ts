@@ -214,7 +214,7 @@ export function openRowInsert(
   };
 }
 
-/** @param names names of the rows' values, in order @param boundNames names of values that are not null */
+/** @param names names of a row's values, in order @param boundNames names of the values to insert */
 function openInsert(
   db: Connection,
   names: readonly string[],
@@ -321,7 +321,7 @@ export const isLedger = (kind: ImportKind): kind is LedgerKind =>
 
 export const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
 
-/** Seconds of 400 years, in entire days, to keep dividends positive: SQLite divides towards zero. */
+/** 400 years in seconds. Keeps dividends positive, because SQLite divides towards zero. */
 const AFTER_1970 = 146_097 * DAY_SECONDS;
 
 /** Returns SQL for the first second of the day of an instant. */

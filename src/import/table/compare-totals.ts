@@ -42,7 +42,7 @@ export function createTotalsCheck(kind: ImportKind) {
   /** Rows of totals before the first row that is not a total. They are compared at the end. */
   const early: (readonly [line: number, values: Values])[] = [];
   const differences: ImportWarning[] = [];
-  /** Totals by column that could not be compared, because summed cells have faults. */
+  /** Totals that could not be compared because summed cells have faults, by column. */
   const uncompared = new Map<string, { unread: number; lines: number[] }>();
   let isAnyRow = false;
 
@@ -171,9 +171,9 @@ export const IDENTITY: readonly string[] = [
 ];
 
 /**
- * True for a row whose first value begins with a word such as `Total`, and that no other cell identifies. The
- * row of a member named Total may match too. So an import treats a matching row as totals only if the row has
- * a fault (read-and-check.ts). Scans for evidence skip all matching rows.
+ * True for a row whose first value begins with a word such as `Total`, if no other cell identifies the row.
+ * The row of a member named Total may match too. So an import treats a matching row as totals only if the row
+ * has a fault (read-and-check.ts). Scans for evidence skip all matching rows.
  */
 export function isTotalsRow(
   headings: readonly { readonly column: string | null | undefined }[],

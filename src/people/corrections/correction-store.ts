@@ -91,7 +91,7 @@ export interface PreparedCorrection {
   readonly run: (store: CorrectionStore, options: AgreedOptions) => CorrectionResult;
 }
 
-/** Functions that read a value of each kind by its name. Their errors are worded for the user. */
+/** For each kind of value, a function that reads a value by its name. Errors are worded for the user. */
 type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> } & {
   /** Returns the ids of all memberships of the person who has, or had, the number. */
   readonly membersOf: (identityCard: string) => Awaitable<readonly number[]>;

@@ -72,7 +72,7 @@ interface NewNumber {
  * Replaces `old`, which still finds the person. If another person has or had `current`, the operator has to
  * agree to one of these options:
  * `samePerson`: the two people become one person. Memberships in the same cooperative are merged.
- * `releases`: a former holder of `current` loses it. Without such a person, `old` finds no person any more.
+ * `releases`: a former holder of `current` loses it. If there is no former holder, `old` finds no person.
  */
 export function replaceNumber(
   { db, format }: OperationScope,
@@ -125,7 +125,7 @@ function readReplacement(
     otherHolders,
     /** True if the new number, `current`, was once replaced by a number other than `old`. */
     isFormer,
-    /** Number that the holders get: `current`, or the replacement of `current` if it was their own number. */
+    /** Number that the holders get: `current`, or its replacement if `current` was their own number. */
     assigned: isFormer && samePerson && otherHolders.length > 0 ? leadsTo : current,
   };
 }

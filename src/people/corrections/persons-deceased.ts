@@ -52,7 +52,7 @@ export const refuseUnknown = (db: Connection, identityCard: string): CorrectionR
 const ENDED_EVERYWHERE = 36 * 3600;
 
 /**
- * Returns a note of entries after an event: another person may have delivered, or a date may be wrong.
+ * Returns a note about entries after an event. Another person may have delivered, or a date may be wrong.
  * @param ids SQL list of member ids
  * @param from first instant after the event, in epoch seconds
  */

@@ -183,7 +183,7 @@ const action =
   };
 
 /**
- * Returns the action of a declared correction. The names of its form fields are the names of the values.
+ * Returns the action of a declared correction. Its form fields have the names of the correction's values.
  * @param ofPerson the value that is the national ID of the person on the page; the form has no such field
  */
 function declared(name: Name, correction: CorrectionName, ofPerson?: 'old' | 'nid'): Action {

@@ -111,7 +111,7 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
     [type: number, rowId: number, cooperativeId: number, fields: number, at: number, actor: number]
   >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
   const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
-  /** Last epoch second in which a search found no expired event; this second needs no other search. */
+  /** Epoch second of the last search that found nothing. Later events of this second do not search. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** @param fields changed fields; empty unless the action is `updated` */
   return (

@@ -146,7 +146,7 @@ export function ownedIdsSql(entity: OwnedEntity, members: string): string {
   return `SELECT id FROM main.${table} WHERE ${owner.column} IN (${owners})`;
 }
 
-/** Joins of the rows `e` that the members `m` own. Each member costs an index search. */
+/** Returns joins that add the rows `e` of the members `m`. Each member costs an index search. */
 export function joinOwnedSql(entity: OwnedEntity): string {
   const { table, owner } = tableOf(entity) as Required<Table>;
   if (owner.entity === 'members') return `CROSS JOIN main.${table} e ON e.${owner.column} = m.id`;

@@ -68,8 +68,8 @@ export const nameOf = (stored: string): Message =>
   Object.hasOwn(NAMES, stored) ? (NAMES[stored] as Message) : asMessage(stored.replaceAll('_', ' '));
 
 /**
- * Rows that a clerk can enter for a cooperative. After a row is saved, the next form begins with its values
- * of the `carriedOver` fields, because a sheet of paper usually lists several rows.
+ * Rows that a clerk can enter for a cooperative. The next form begins with the saved row's values of the
+ * `carriedOver` fields, because a sheet of paper usually lists several rows.
  */
 export const ENTERED: {
   readonly [kind in Exclude<ImportKind, 'cooperatives'>]: {

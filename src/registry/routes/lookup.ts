@@ -145,7 +145,7 @@ interface Match {
 const fieldsFor = (caller: ApiKey | undefined): readonly FieldGroup[] =>
   seesFinancials(caller) ? ALL_GROUPS : PLAIN_GROUPS;
 
-/** @param path path in `Content-Location`, up to the national ID */
+/** @param path path in `Content-Location`, before the national ID */
 function respondWith(
   { json, memberships, current }: Match,
   caller: ApiKey | undefined,
@@ -274,7 +274,7 @@ export const lookUpRoute = (
     200: {
       description: 'The consolidated member for a national ID, the member for an id.',
       schema: anyOf([CONSOLIDATED_MEMBER.schema, resource.schema]),
-      // Lookups have no ETag, because hashing their bytes would make lookups a tenth slower.
+      // Only a read by id has an ETag, because hashing would make lookups a tenth slower.
       headers: { ETag: 'optional', 'Content-Location': 'optional' },
     },
   },

@@ -67,7 +67,7 @@ export const MEMBER_ID: Parameter = {
   takesAnyByte: true,
 };
 
-/** @throws HttpError 400 if the path has no member id, for example a national ID (docs/api.md#routes) */
+/** @throws HttpError 400 for anything but a member id, such as a national ID (docs/api.md#routes) */
 export function readMemberId(request: Pick<ApiRequest, 'params'>): number {
   const id = parseId(request.params.id ?? '');
   if (id === undefined) throw badRequest('Expected a member id.');

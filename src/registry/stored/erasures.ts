@@ -46,7 +46,7 @@ export function mergeErasures(...all: readonly Erasures[]): Erasures {
 export const erasedSince = (newest: Erasures, earlier: Erasures): string[] =>
   [...newest.erasedAt].filter(([hash, at]) => at > (earlier.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
 
-/** A registry sets `cleared_at` at once, because it has no data of a person whose erasure is new to it. */
+/** A registry sets `cleared_at` of a new hash at once, because it has no data of this person. */
 const INSERT = {
   registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
   file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',

@@ -63,6 +63,6 @@ export interface StoredPerson {
   readonly memberships: readonly StoredMembership[];
   /** First the creation of each row, then all changes from oldest to newest. */
   readonly history: readonly StoredChange[];
-  /** Responses, saved for repeated requests, that contain data of the person. */
+  /** Number of responses with data of the person, saved for repeated requests. */
   readonly keptResponses: number;
 }

@@ -221,7 +221,7 @@ export function openPayments(db: Connection, dependencies: StoreDependencies) {
         snapshot.read(() => list(filter, filter.loanId, request, visible)),
 
       /**
-       * @param decide returns the values, decided with the loan in the transaction, or throws RegistryError
+       * @param decide called in the transaction; returns the values to store, or throws RegistryError
        * @throws RegistryError `invalid` for a conflict, or if the paid amount would be too large
        */
       create: (

@@ -65,7 +65,7 @@ export const matchOf = (words: readonly string[], cooperatives: CooperativeIds, 
     ...(status === undefined || status === MOST_COMMON ? [] : [quote(wordOfStatus(status))]),
   ].join(' AND ')}${status === MOST_COMMON ? NOT_OTHERS : ''}`;
 
-// Indexing of members that an import left out
+// Indexing of members that an import left unindexed
 
 /** Members per transaction, which holds the lock for about 50 ms. */
 const BATCH = 10_000;
@@ -134,8 +134,8 @@ export function rebuildNames(db: Connection): void {
   });
 }
 
-// The stored index lacks the newest members until their batch is complete. So each search also indexes the
-// names of these members in memory.
+// The stored index gets new members in batches, and so lacks the newest ones. Each search also indexes their
+// names in memory.
 
 /**
  * SELECT from both indexes.

@@ -255,7 +255,7 @@ export const IS_OUT_OF_DATE = READ_MODEL_COLUMNS.map(
   (column) => `substr(${column}, 1, ${VERSION_LENGTH}) <> @version`,
 ).join(' OR ');
 
-/** Returns the number of refreshed members, which it finds by an index. */
+/** Finds stale members by an index. Returns the number of refreshed members. */
 export function refreshStale(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
   const listStale = db.prepareTuples<[number], readonly [id: number]>(
     `SELECT id FROM main.members INDEXED BY members_unsummarized WHERE ${IS_STALE} LIMIT ?`,

@@ -61,7 +61,7 @@ interface RowDeclaration<Stored, Values> {
   };
   /** Reads a row if it is visible. Called inside a write or a read of the snapshot. */
   readonly find: (id: number, visible: Visible) => Stored | undefined;
-  /** Returns the values of a new row that clients do not set. */
+  /** Returns those values of a new row that clients do not set. */
   readonly complete?: (values: Values) => object;
   /** @throws RegistryError `invalid` for a change that needs an operator */
   readonly refuseChange?: (stored: Stored, values: Values) => void;
@@ -69,7 +69,7 @@ interface RowDeclaration<Stored, Values> {
   readonly follow?: (row: Stored, nowSeconds: number) => void;
 }
 
-/** @returns a function that lists conflicts of a write: unknown references, duplicate values and `other` */
+/** @returns a function that lists a write's unknown references, duplicate values and `other` conflict */
 function openConflicts(
   db: Connection,
   entity: RecordedEntity,

@@ -32,7 +32,7 @@ import { addedColumnOf, addedHeading, addedHeadingsOf, type Header } from './tab
 
 // Rows of the rejects. An import must read them like the original rows.
 
-/** Prefix for reasons that are not under their heading, in a row that is too short or too long. */
+/** Reasons begin with this prefix if the row is too short or too long to have them under their heading. */
 const beforeReasons = (heading: string): string => `${heading}: `;
 const REASONS = addedHeadingsOf(FAULTS_COLUMN).map(beforeReasons);
 

@@ -140,7 +140,7 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     FROM ${replaced} r CROSS JOIN main.changes c
       ON c.entity = 'members' AND c.field = 'identity_card' AND c.old = r.new
     WHERE r.ended_by = ${operation.id} AND ${isSince(operation, 'c')}`;
-  // A later operation ended a redirect of a former number or member that this operation created.
+  // This operation created a redirect of a former number or member, and a later one ended the redirect.
   const redirected = [REPLACED_NUMBERS, MERGED_MEMBERS].map(
     ({ table }) => `SELECT 'members' AS kind, (SELECT min(row_id) FROM (${changed})) AS id,
         'changed' AS reason, 'correction:' || ended_by AS actor

@@ -192,7 +192,7 @@ export function endOf(
   return { last: batch.id - offset + batch.count - 1, lastHash: batch.hash, lastMs: batch.last_time };
 }
 
-/** If two parts have the same batch, all earlier entries of both chains are equal too. */
+/** True if the part has this batch. Then all earlier entries are equal too, because each hash covers them. */
 export function hasBatch(db: Connection, { offset }: LedgerPart, last: number, hash: string): boolean {
   const row = lastBefore(db, offset, offset + last + 1);
   return row !== undefined && row.hash === hash && row.id - offset + row.count - 1 === last;

@@ -115,7 +115,8 @@ function openIds(db: Connection) {
 
 /**
  * @param words from `parseSearch`
- * @returns ids of members whose names match all words as prefixes, with a typo in one word
+ * @returns ids of members who have, for each of `words`, a name that begins with it; one of `words` may have
+ *   one typo
  */
 export function findSimilar(db: Connection, words: readonly string[], most: number): number[] {
   openNewNames(db)();

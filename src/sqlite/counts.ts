@@ -13,7 +13,7 @@ import {
 } from './declared-totals.ts';
 
 // Row counts of tables. Triggers maintain the counts, like totals (./declared-totals.ts), so that no query
-// scans a table to count rows. Lists find the n-th row by the counts of blocks of ids.
+// scans a table to count rows. Lists find the n-th row by the row counts of blocks of ids.
 
 /** Status of an erased person's rows, which no list shows. The API never shows this status. */
 export const ERASED_STATUS = 'erased';

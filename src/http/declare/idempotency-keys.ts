@@ -76,7 +76,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
 
 type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
 
-/** The hash includes the key's cooperatives, so that a saved response is not sent after they change. */
+/** Includes the cooperatives of the API key: a saved response is not sent after they change. */
 function identify(
   { caller, visible, path, bodyHash }: ApiRequest,
   idempotencyKey: string,

@@ -72,12 +72,12 @@ const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperati
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
-/** Finds cooperatives if at least half of their members in the file, and at least three, have other names. */
+/** Finds cooperatives with many names in the file other than the stored ones: half, and at least three. */
 const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
 
-/** SQL expression for another cooperative, in which members with the same codes have most of these names. */
+/** SQL of the code of another cooperative whose members have the same codes and most of the file's names. */
 const NAMED_ELSEWHERE = `(WITH x AS MATERIALIZED (SELECT o.member_code, n.name FROM staging.names n
     CROSS JOIN main.members o ON o.id = n.member_id
     WHERE n.cooperative_id = s.cooperative_id AND n.differs LIMIT ${SAMPLED})

@@ -75,7 +75,7 @@ export function collectRates(cell: string, survey: ColumnSurvey): void {
   if (rate > survey.highestRate) survey.highestRate = rate;
 }
 
-/** Minimum ratio of the highest rate in a column to a probable fraction. */
+/** A rate such as `0.18` is probably a fraction if the column's highest rate is this many times as high. */
 const FAR_HIGHER = 10;
 
 /**

@@ -107,8 +107,8 @@ export function leaveStored(scope: FileScope, cells: string): void {
   db.exec('DELETE FROM staging.changed_rows WHERE cells = 0');
 }
 
-// Corrections made by hand: if a value was last changed over HTTP or by a command, and the file still has the
-// earlier value, the import keeps the stored value (docs/import-reference.md#values-changed-by-hand)
+// Values changed by hand: if a value was last changed over HTTP or by a correction, and the file still has
+// the earlier value, the import keeps the stored value (docs/import-reference.md#values-changed-by-hand)
 
 /**
  * Returns an SQL condition: `h` is a recorded change of the value in the staged change `e`. For the opening

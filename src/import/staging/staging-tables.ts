@@ -321,7 +321,7 @@ export const isLedger = (kind: ImportKind): kind is LedgerKind =>
 
 export const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
 
-/** 400 years in seconds. Keeps dividends positive, because SQLite divides towards zero. */
+/** 400 years in seconds, added to an instant before a division: SQLite rounds negative quotients up. */
 const AFTER_1970 = 146_097 * DAY_SECONDS;
 
 /** Returns SQL for the first second of the day of an instant. */

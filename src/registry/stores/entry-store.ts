@@ -83,7 +83,7 @@ export const numberEqualRows = (db: Connection): void =>
         WHERE origin IS NOT NULL GROUP BY reference HAVING count(*) > 1)) AS n
     WHERE r.line = n.line AND n.place > 1`);
 
-// New deliveries and savings transactions from single requests, which follow the rules of imports
+// New deliveries and savings transactions from single requests. They follow the rules of imports.
 
 /** @param owner column with the id of the member, or of the member's account */
 function openEntryInsert(db: Connection, kind: DerivedKind, owner: string, fields: Fields) {

@@ -33,7 +33,8 @@ const TOLERATED_MS = 50;
  * for none. Of the POST the first answer is lost, after the work was done. A request that comes back before
  * Retry-After is over is in the log.
  */
-const FAILURES = [429, 503, 502, 504, 'pass', 'break', 'pass', 'page', 'pass', 'half'] as const;
+const FAILURES = [429, 409, 503, 502, 504, 'pass', 'break', 'pass', 'page', 'pass', 'half'] as const;
+const RUNNING = '{"detail":"A request with this Idempotency-Key is still running."}';
 /** What a proxy answers of itself. */
 const PAGE = '<html><body>Try again later.</body></html>';
 
@@ -49,7 +50,7 @@ async function startUnreliable(
     const { method, url: path, headers } = incoming;
     const refuse = (status: number, seconds: number): void => {
       refusedUntilMs = performance.now() + seconds * 1000 - TOLERATED_MS;
-      const text = status === 429 || status === 503 ? '{"detail":"Later."}' : PAGE;
+      const text = status === 409 ? RUNNING : status === 429 || status === 503 ? '{"detail":"Later."}' : PAGE;
       outgoing.writeHead(status, { 'Retry-After': seconds }).end(text);
     };
     if (performance.now() < refusedUntilMs) log.push(`${method} before Retry-After`);

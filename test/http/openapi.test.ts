@@ -29,8 +29,8 @@ test('openapi.json is what the routes declare; `make openapi` writes it', () => 
   assert.equal(JSON.stringify(JSON.parse(readFileSync(OPENAPI_FILE, 'utf8'))), openApiText());
 });
 
-test('openapi.json describes each operation once, in at most 230 kB', () => {
-  assert.ok(readFileSync(OPENAPI_FILE).length <= 230_000);
+test('openapi.json describes each operation once, in at most 250 kB', () => {
+  assert.ok(readFileSync(OPENAPI_FILE).length <= 250_000);
   const { info, paths } = description();
   for (const [path, item] of Object.entries<object>(paths)) {
     assert.ok(!path.endsWith('/'), path);

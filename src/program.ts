@@ -100,7 +100,6 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
 };
 
-/** All commands in the order of `--help`. */
 const ALL_COMMANDS = Object.entries(COMMANDS).flatMap(([name, entry]) => [
   ...MODULES.flatMap(({ commands = {} }) =>
     Object.entries(commands).filter(([, { before }]) => before === name),

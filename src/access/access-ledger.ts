@@ -54,7 +54,6 @@ export interface AccessLedger {
   record(accesses: readonly AccessRecord[]): Promise<readonly string[]>;
   /** False while nothing can be recorded, because the disk does not respond. */
   isRecording(): boolean;
-  /** State of a service's ledger, for metrics. */
   state?(): LedgerState;
   /** Writes all accesses that were passed to `record`. Does not wait for a disk that does not respond. */
   close(): Promise<void>;

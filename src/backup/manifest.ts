@@ -37,7 +37,6 @@ export interface Manifest {
   readonly number: number;
 }
 
-/** The manifest is damaged or was changed. */
 export class ManifestError extends Error {
   constructor(reason: string) {
     super(`${MANIFEST_NAME}: ${reason}`);

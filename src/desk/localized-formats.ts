@@ -22,7 +22,6 @@ export interface Writing {
   date(text: string): string;
   /** Returns a short name. @param text `YYYY-MM` */
   month(text: string): string;
-  /** Formats the values of messages. */
   written(value: Written | number): string;
 }
 

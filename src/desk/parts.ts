@@ -51,7 +51,6 @@ export const table = (
 
 interface FormOptions {
   readonly path: string;
-  /** Name of an action of the screen. */
   readonly action: string;
   readonly hidden?: { readonly [name: string]: string };
   readonly body?: HtmlValue;

@@ -52,7 +52,6 @@ export interface ActionNotice extends Pick<Continuation, 'operationId' | 'anothe
 
 /** State of a browser that has opened a link. */
 export interface Session {
-  /** Recorded with changes. */
   readonly user: string;
   /** CSRF token in all forms of the session. */
   readonly token: string;
@@ -74,7 +73,7 @@ export interface DeskDependencies {
   readonly screens: readonly Screen[];
   /** Undefined if the access ledger is off. */
   readonly ledger?: AccessLedger | undefined;
-  /** `DeskFiles` (uploads, long tasks) of the room `import`, which no frame, such as the desk, may import. */
+  /** `DeskFiles` (uploads, long tasks). The desk must not import its type (ARCHITECTURE.md#rooms). */
   readonly files: object;
 }
 
@@ -158,7 +157,6 @@ export interface Screen {
   /** Such as `/person/:person`, in which `:person` matches letters, digits and hyphens. */
   readonly path: string;
   readonly title: Message;
-  /** Name in the menu. */
   readonly menu?: Message;
   /** `some` if pages may show personal data, for the access ledger. */
   readonly personal: 'none' | 'some';

@@ -7,7 +7,7 @@ export const IDLE_MS = 30 * 60_000;
 /** Time before the end of a session at which pages show a warning. */
 export const WARNING_MS = 5 * 60_000;
 const LINK_MS = 60_000;
-/** Time after the end of a session in which a new link resumes it, with its open forms. */
+/** For this long after the end of a session, a new link resumes the session, with its open forms. */
 const RESUMED_MS = 12 * 3_600_000;
 const SECRET_BYTES = 32;
 

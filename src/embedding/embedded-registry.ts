@@ -3,8 +3,8 @@
  * libraries without types: embedding programs must compile without further packages.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { composeRegistry } from '../compose.ts';
+import type { RunningServer } from '../http/server/server.ts';
 import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from '../runtime/config.ts';
 import { faultOfRuntime } from '../runtime/node-version.ts';
 import type { Clock } from '../runtime/scheduler.ts';
@@ -12,15 +12,10 @@ import { StorageError } from '../sqlite/sqlite-errors.ts';
 import { shownName } from '../values/errors.ts';
 import { openRequests, type Request } from './in-process-request.ts';
 
+export type { RunningServer } from '../http/server/server.ts';
 export type { Clock } from '../runtime/scheduler.ts';
 export type { Answer, Request, RequestOptions } from './in-process-request.ts';
 export { ConfigError, StorageError };
-
-export interface RunningServer {
-  readonly address: AddressInfo;
-  /** Refuses new connections, answers received requests, and resolves when all connections are closed. */
-  close(): Promise<void>;
-}
 
 export interface Registry {
   /** Listener for the `request` event of node:http. In a framework, mount it before any body parser. */

@@ -21,7 +21,6 @@ interface Period {
   readonly keyId: string;
 }
 
-/** Row of `ledger_part`. */
 export interface PartRow {
   /** Identifies the chain: 32 random hexadecimal digits. */
   readonly origin: string;

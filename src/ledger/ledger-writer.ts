@@ -151,7 +151,6 @@ export class LedgerWriter {
   private readonly note: (message: string) => void;
   private readonly registry: string;
   private file: OpenFile | undefined;
-  /** Names of files that were already reported. */
   private readonly replaced = new Set<string>();
 
   /** @throws StorageError when the folder cannot be used */

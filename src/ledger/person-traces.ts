@@ -47,7 +47,6 @@ function findTraces(db: Connection, requested: string) {
     otherHolders: otherHolders(db, identityCards, memberIds),
     /** Ids of the person's members, including members that were merged into others. */
     memberIds,
-    /** Present and former cooperatives of these members. */
     cooperativeIds: db.values<number>(values('cooperative_id')),
     /** Epoch second of the first registration; undefined for an erased or unknown person. */
     since: db.value<number | null>(`SELECT min(value) FROM (${values('created_at')})`) ?? undefined,

@@ -180,7 +180,6 @@ interface RouteCounts {
   readonly route: string;
   readonly method: string;
   readonly durations: Histogram;
-  /** Responses by status. */
   readonly answered: Float64Array;
 }
 

@@ -102,7 +102,7 @@ interface ResponsesWith {
   readonly paths: string;
   /** Texts that the body contains, such as national IDs. A text must contain no quote: it is put into SQL. */
   readonly texts: readonly string[];
-  /** A response without Location is found if its body has `field`, and the SELECT `ids` returns its `id`. */
+  /** Finds responses without Location if the body has `field`, and an `id` that the SELECT `ids` returns. */
   readonly entries: readonly { readonly field: string; readonly ids: string }[];
 }
 

@@ -82,7 +82,6 @@ export function html(literals: TemplateStringsArray, ...values: readonly HtmlVal
   return new Html(literals[0] + parts.join(''));
 }
 
-/** Renders text in backticks as code. */
 export const withCode = (text: string, toCode = (part: string): string => part): Html =>
   html`${text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${toCode(part)}</code>`))}`;
 

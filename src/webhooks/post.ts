@@ -44,7 +44,6 @@ interface PostOptions {
 }
 
 export interface PostResult extends Pick<WebhookAttempt, 'status' | 'fault' | 'durationMs'> {
-  /** Wait requested by the receiver. */
   readonly retryAfterMs: number | undefined;
 }
 

@@ -279,7 +279,7 @@ function ofNew(field: NamedField): BodyField {
 
 function ofUpdate(field: NamedField): BodyField {
   const { name, initial, isFixed } = field;
-  // A fixed field may be omitted: a client may send back a response to GET that lacks the field.
+  // A fixed field can be omitted, because a client may send back a response to GET without the field.
   if (isFixed === true)
     return { ...kindOf({ ...field, description: 'Cannot be changed.' }), name, presence: 'default' };
   return { ...kindOf(field), name, presence: initial === undefined ? presenceOf(field) : 'default' };

@@ -182,12 +182,10 @@ export interface Narrowing {
 
 export const SHOWS_NO_ROWS: Narrowing = { lookupOnly: 'allowed', cooperatives: 'allowed' };
 
+/** Also for routes with a national ID in the path. */
 export const SHOWS_COOPERATIVES: Narrowing = { lookupOnly: 'allowed', cooperatives: 'narrowed' };
 
 export const SHOWS_PERSONS: Narrowing = { lookupOnly: 'refused', cooperatives: 'narrowed' };
-
-/** For routes with a national ID in the path. */
-export const SHOWS_ONE_PERSON: Narrowing = { lookupOnly: 'allowed', cooperatives: 'narrowed' };
 
 const NO_SEARCH = new URLSearchParams();
 const NO_PARAMS = {};

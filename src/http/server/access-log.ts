@@ -36,11 +36,12 @@ interface AccessLogOptions {
   readonly scheduler: Scheduler;
 }
 
+const timeOf = (ms: number): string => new Date(ms).toISOString();
+
 export function createAccessLog({ level, write, now, scheduler }: AccessLogOptions) {
   let buffer = '';
   let isScheduled = false;
   const counts = new Map<string, number>();
-  const timeOf = createTimeFormatter();
 
   function flush(): void {
     isScheduled = false;
@@ -113,18 +114,4 @@ function stacksOf(error: unknown, causes = 0): string {
   const text = error.stack ?? error.message;
   if (error.cause === undefined || causes === MAX_CAUSES) return text;
   return `${text}\ncaused by ${stacksOf(error.cause, causes + 1)}`;
-}
-
-/** Formats like `toISOString`, but caches the text of the last second. */
-function createTimeFormatter(): (ms: number) => string {
-  let shownSecond = -1;
-  let shownText = '';
-  return (ms) => {
-    const second = Math.floor(ms / 1000);
-    if (second !== shownSecond) {
-      shownSecond = second;
-      shownText = new Date(second * 1000).toISOString().slice(0, 20);
-    }
-    return `${shownText}${String(Math.floor(ms) - second * 1000).padStart(3, '0')}Z`;
-  };
 }

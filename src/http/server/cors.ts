@@ -7,7 +7,6 @@ import { admitsHost } from './middleware.ts';
 
 interface PathRoutes {
   readonly routes: { readonly [method in Method]?: Route };
-  /** Value of the header Allow. */
   readonly allow: string;
 }
 

@@ -50,7 +50,7 @@ const INTERVAL_MS = 500;
 const LEAST_SAMPLES = 3;
 /**
  * After each poll of the event loop, an overloaded service admits requests for this many milliseconds. A
- * client waits at most about twice this time, because a response is sent at the end of the iteration.
+ * client waits at most about twice this time, first for its turn, then for the end of the iteration.
  */
 const ADMITTING_MS = 50;
 /** Each iteration admits at least this many requests: a suspended process may exceed ADMITTING_MS. */
@@ -441,23 +441,11 @@ export function limitRate(limiter: RateLimiter, clock: Clock) {
   };
 }
 
-// The object of a key's limits stays the same until keys change.
-const policies = new WeakMap<RateLimits, string>();
-
-function policyOf(limits: RateLimits): string {
-  let policy = policies.get(limits);
-  if (policy === undefined) {
-    policy = formatPolicy(limits.perHour, limits.perDay);
-    policies.set(limits, policy);
-  }
-  return policy;
-}
-
 const usageOf = (name: string, { remaining, resetMs }: WindowUsage): string =>
   `"${name}";r=${remaining};t=${toSeconds(resetMs)}`;
 
 function addUsage(headers: Headers, limits: RateLimits, { hour, day }: Decision, nowMs: number): void {
-  headers['RateLimit-Policy'] = policyOf(limits);
+  headers['RateLimit-Policy'] = formatPolicy(limits.perHour, limits.perDay);
   headers.RateLimit = `${usageOf('hour', hour)}, ${usageOf('day', day)}`;
   // The window with fewer requests left; the day if both windows have equally many left.
   const tightest = hour.remaining < day.remaining ? hour : day;

@@ -9,10 +9,8 @@ export interface Check {
   readonly onlyWith?: string;
 }
 
-/** Returns an SQL literal. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** Returns an SQL list of literals. */
 export const listed = (texts: readonly string[]): string => texts.map(quoted).join(', ');
 
 /** Returns SQL for a message in the format of `pack`. @param values SQL expressions for the placeholders */

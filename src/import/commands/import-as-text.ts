@@ -258,7 +258,6 @@ interface EqualFaults {
   readonly lines: number[];
 }
 
-/** Returns the first `SHOWN_FAULTS` groups. */
 function groupFaults(checked: CheckedFile): Iterable<EqualFaults> {
   const groups = new Map<string, EqualFaults>();
   for (const fault of checked.listFaults()) {

@@ -19,7 +19,6 @@ export const SAVE = 'Save it as .xlsx or "CSV UTF-8" and import that file.';
 export const COMPRESSED = 'This is a compressed file. Unpack it and import what it contains.';
 export const PASSWORD = 'The workbook has a password. Remove it, save the workbook and import it again.';
 
-/** Error with a message for the operator. */
 export class UnreadableWorkbook extends Error {
   /** Row number of the fault; undefined for the row that is being read. */
   readonly line: number | undefined;

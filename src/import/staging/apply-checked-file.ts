@@ -269,7 +269,6 @@ export function openCheckedFile(scope: FileScope, checkedVersion: number) {
     rows: db.count('staging.rows') + countUnstaged(db),
     refusedRows: db.count('(SELECT DISTINCT line FROM staging.faults)'),
     faults: db.count('staging.faults'),
-    /** Lists the faults by line. */
     listFaults(): Iterable<ImportFault> {
       assertCurrent();
       return listFaults(db);

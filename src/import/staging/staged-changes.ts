@@ -134,7 +134,7 @@ export function leaveCorrected(scope: FileScope): void {
   leaveStored(scope, corrected);
 }
 
-/** A void payment stays void, and a kept opening balance keeps its end (`paid_until`). */
+/** SELECTs of changes not to make: void payments stay void; kept opening balances keep `paid_until`. */
 const RELATED: { readonly [kind in ImportKind]?: string } = {
   payments: `SELECT e.id FROM staging.changes e CROSS JOIN main.payments t ON t.id = e.row_id
     WHERE e."column" = 'status' AND t.status = 'void'`,

@@ -283,7 +283,6 @@ export function createWidthCheck(
 
 // Recognition of headings
 
-/** Column that files of rejects add. */
 type AddedColumn = typeof FAULTS_COLUMN | typeof FILE_COLUMN | typeof REPEATS_COLUMN;
 
 /** @param labels language of the heading; undefined to use the column's name, which has no language */

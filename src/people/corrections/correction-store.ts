@@ -36,7 +36,7 @@ type Kind = keyof Values;
 type Takes = { readonly [name: string]: Kind };
 type Correct<V> = (scope: OperationScope, values: V, options: AgreedOptions) => Correction;
 
-/** Lets the compiler check that the kinds fit the values that a correction takes. */
+/** Lets the compiler check that the kinds in `takes` fit the values that `correct` expects. */
 const correction = <const T extends Takes, C extends Correct<{ readonly [N in keyof T]: Values[T[N]] }>>(
   takes: T,
   correct: C,

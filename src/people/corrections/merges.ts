@@ -1,5 +1,5 @@
 /**
- * Merges two members who are one person, or two cooperatives. Each field declares which of two values remains
+ * Merges two cooperatives, or two members who are one person. Each field declares which of two values remains
  * (registry/members.ts).
  */
 

@@ -120,7 +120,6 @@ interface FoundPair extends Likeness {
   readonly members: readonly [from: { readonly id: number }, into: { readonly id: number }];
 }
 
-/** Output of `duplicates --json`. */
 interface FoundPairs {
   readonly pairs: FoundPair[];
   readonly dropped: number;
@@ -248,7 +247,6 @@ interface FoundPerson extends FoundGroup {
   readonly contradictions: readonly string[];
 }
 
-/** Output of `duplicates --contradictions --json`. */
 interface FoundPersons {
   readonly persons: FoundPerson[];
   readonly accepted: number;

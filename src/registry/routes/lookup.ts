@@ -13,7 +13,7 @@ import {
   API_PREFIX,
   type Parameter,
   type Route,
-  SHOWS_ONE_PERSON,
+  SHOWS_COOPERATIVES,
   showing,
 } from '../../http/declare/route.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
@@ -134,7 +134,6 @@ const financialsAt = (caller: ApiKey | undefined, clock: Clock): number | null =
 const { groups: ALL_GROUPS } = CONSOLIDATED_MEMBER;
 const PLAIN_GROUPS = ALL_GROUPS.filter((group) => group !== 'financials');
 
-/** A person or a membership. */
 interface Match {
   readonly json: string;
   readonly memberships: readonly Membership[];
@@ -213,7 +212,7 @@ export function membershipRoutes(stores: NarrowableStore, clock: Clock, zone: Ti
       summary: "Look up a person's membership in a cooperative",
       tag: 'members',
       access: { scope: 'members:read' },
-      narrowed: SHOWS_ONE_PERSON,
+      narrowed: SHOWS_COOPERATIVES,
       personal: showing('one', SHOWN_MEMBERSHIP.groups),
       optionalScopes: ['members:financials'],
       params: { id: COOPERATIVE.id, nid: NATIONAL_ID },
@@ -359,7 +358,7 @@ export const lookUpManyRoute = ({ storeOf, clock, zone }: ResourceDependencies<M
     'refused. Nothing is written.',
   tag: 'members',
   access: { scope: 'members:read' },
-  narrowed: SHOWS_ONE_PERSON,
+  narrowed: SHOWS_COOPERATIVES,
   personal: showing('numbers', CONSOLIDATED_MEMBER.groups),
   optionalScopes: ['members:financials'],
   body: LOOKUPS_BODY,

@@ -176,7 +176,7 @@ function openLedger(
 }
 
 function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {
-  // The registry is opened first, because a file of keys must not be created beside another kind of database.
+  // Opened first: for another kind of database, this throws before a file of keys is created beside it.
   const store = openRegistry(storage, SEARCH);
   let keys: ApiKeyStore | undefined;
   try {

@@ -20,7 +20,7 @@ import type { CommitMeasure } from './sqlite/group-commit.ts';
 import type { Storage } from './sqlite/storage.ts';
 import type { CliContext } from './terminal/context.ts';
 
-/** Every command reads this declaration, so its functions load files only when called. */
+/** Every command loads all declarations. To keep this fast, their functions load files only when called. */
 export interface Module {
   readonly commands?: { readonly [name: string]: ModuleCommand };
   readonly service?: () => Promise<AddToService>;
@@ -63,7 +63,7 @@ export interface ServicePart {
 }
 
 interface AddedRoutes {
-  /** Routes of a resource. They follow its other routes in OpenAPI. */
+  /** Further routes of a resource, listed in OpenAPI after its other routes. */
   readonly more?: MoreRoutes;
   /** Routes of the deliveries, loans and savings of all members. */
   readonly ofEntries?: readonly Route[];

@@ -27,7 +27,7 @@ export interface RegistryStore extends ServedRows, NarrowableStore<ServedRows> {
   /** Number of searches by name that run or wait. */
   searchesWaiting(): number;
   /**
-   * Resolves with an error if a commit fails and the state of the disk is unknown. All later writes are
+   * Resolves with an error if a failed commit leaves the state of the disk unknown. All later writes are
    * refused. An operator has to check and restart the registry.
    */
   readonly failed: Promise<StorageError>;

@@ -27,7 +27,7 @@ export interface KeyUse {
   readonly lastAt: number;
 }
 
-// Uses of keys, which are counted in memory and stored at intervals
+// Uses of keys: counted in memory, and stored at intervals
 
 /** Interval between commits. Each commit costs a disk write and invalidates the caches of other processes. */
 const WRITE_MS = 60_000;
@@ -58,7 +58,7 @@ function openKeyUses(db: Connection) {
   const removeOld = db.prepare<[number]>("DELETE FROM key_uses WHERE kind = 'refused' AND hour <= ?");
   const dayBefore = (seconds: number): number => hourOf(seconds - DAY_SECONDS);
   /**
-   * Uses by key id, then by a text of kind, hour and name. For admitted requests, which are nearly all, the
+   * Uses by key id, then by a text of kind, hour and name. For admitted requests (nearly all uses), the
    * text is empty, because an empty text costs nothing to build.
    */
   const unwritten = new Map<number, Map<string, UseRow>>();
@@ -209,8 +209,8 @@ function openCache({ dataVersion }: Statements, scheduler: Scheduler) {
   // many wrong secrets must not displace valid keys.
   const unknown = new Set<string>();
   let cachedVersion = -1;
-  // The version is read once in an event-loop iteration, because all requests that the iteration handles have
-  // arrived before the iteration began.
+  // The version is read once per event-loop iteration. A later change need not affect the requests of this
+  // iteration, because they arrived before it began.
   let isRevalidated = false;
 
   const expire = (): void => {

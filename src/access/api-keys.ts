@@ -119,7 +119,7 @@ const API_KEY = /^crs_[0-9A-Za-z]{36}$/;
 
 /**
  * Makes a key: `crs_`, 30 base62 characters, and a 6-character checksum of the preceding text
- * (docs/api.md#authentication). Its text is shown once and never stored.
+ * (docs/api.md#authentication). The key is shown once and never stored.
  */
 export function issueSecret(): { text: string; hash: Uint8Array; prefix: string } {
   const random = Array.from({ length: RANDOM_CHARACTERS }, () => BASE62[randomInt(BASE62.length)]);

@@ -41,7 +41,7 @@ export const describeBackup = (
   registry_id: registryId ?? null,
 });
 
-/** Returns a note on files of modules that this program lacks. @param rest end of the note */
+/** Returns a note on the files whose modules this program lacks. @param rest end of the note */
 export function unknownFilesNote({ files }: Manifest, rest: string): string {
   const names = files.map(({ name }) => name).filter(isUnknownFile);
   return names.length === 0

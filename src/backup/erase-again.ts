@@ -1,4 +1,4 @@
-/** Repeats in a copy of a backup the erasures made after the backup (docs/backup.md#erased-persons). */
+/** Repeats, in a copy of a backup, all later erasures (docs/backup.md#erased-persons). */
 
 import { createSecretKey } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -191,7 +191,7 @@ const NUMBERS = [
 ];
 
 function findPersons(db: Connection, newest: Erasures, since: ReadonlySet<string>): Map<string, number[]> {
-  // Creates each key object only once, because there may be millions of national IDs.
+  // Key objects are created once here, instead of again for each of the many national IDs.
   const keys = newest.secrets.map((secret) => createSecretKey(Buffer.from(secret, 'hex')));
   const isAmong = (hashes: { has(hash: string): boolean }, text: string): boolean =>
     keys.some((key) => hashes.has(hashIdentity(key, text).toString('hex')));

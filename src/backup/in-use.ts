@@ -6,8 +6,8 @@ import { DATABASE_FILES, keysFileOf } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/sqlite-errors.ts';
 
 /**
- * True if a process has the file of keys open. A running service always has the file open. A backup has it
- * open while it copies the databases, and any other command only for an instant.
+ * True if a process has the file of keys open: a service all the time, a backup during the copy of the
+ * databases, and any other command only for an instant.
  */
 export const isServed = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 

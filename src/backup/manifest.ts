@@ -29,11 +29,11 @@ export interface Manifest {
   readonly instantMs: number;
   readonly files: readonly ManifestFile[];
   readonly rows: { readonly [table: string]: number };
-  /** Undefined for a registry that has lost its epoch, which `check` reports. */
+  /** Undefined for a registry without an epoch, a fault that `check` reports. */
   readonly sequence: SequencePosition | undefined;
   /** Undefined if the registry's id cannot be read. */
   readonly registryId: string | undefined;
-  /** Number of a backup of 1.0.0. Later releases number the folder instead, and this is 0. */
+  /** Number of a backup of 1.0.0; 0 for a backup of a later release, which numbers the folder instead. */
   readonly number: number;
 }
 
@@ -80,7 +80,7 @@ export function readManifest(folder: string): Manifest {
   return parseManifest(text, folder);
 }
 
-/** File names are checked even if the hash is correct, since anyone can compute a hash. */
+/** File names are checked even if the hash is correct, since a forged manifest can have a correct hash. */
 function parseManifest(text: string, folder: string): Manifest {
   const { manifest_sha256: sha256, ...document } = parseDocument(text);
   if (document.format > FORMAT) {

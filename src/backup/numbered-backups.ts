@@ -91,8 +91,8 @@ const newestFirst = (a: DatedBackup, b: DatedBackup): number =>
 const numberOf = (name: string): number => Number(/^([0-9]{6,12})-/.exec(name)?.[1] ?? 0);
 
 /**
- * Returns the backup in a folder; an empty array if it is incomplete. A complete backup has a valid manifest,
- * the files that the manifest names, and no others. Only ledger files may be missing.
+ * Returns the backup in a folder; an empty array if the backup is incomplete. A complete backup has a valid
+ * manifest, the files that the manifest names, and no others. Only ledger files may be missing.
  */
 function readComplete(folder: string, onDenied: (fault: string) => void): DatedBackup[] {
   try {
@@ -119,8 +119,8 @@ const listFiles = (folder: string): string[] =>
 /**
  * Finds the newest sound backup of the registry at a location.
  * @returns the folder of the backup, and the newer backups that are not sound or not readable
- * @throws StorageError `unusable` when the folder has no sound backup of this registry, or has backups of
- * several registries and the location has no registry
+ * @throws StorageError `unusable` when the folder has no sound backup of this registry; without a registry at
+ * the location, also when the folder has backups of several registries
  */
 export async function findNewestBackup(databaseFile: string, parent: string) {
   const denied: { name: string; fault: string }[] = [];
@@ -157,7 +157,7 @@ export async function findNewestBackup(databaseFile: string, parent: string) {
 // The last backup is recorded in a file beside the registry, for `status` and metrics
 
 interface RecordedBackup {
-  /** Epoch of the sequence of events. Null if the registry had lost its epoch, which `check` reports. */
+  /** Epoch of the sequence of events. Null for a registry without an epoch, a fault that `check` reports. */
   readonly epoch: string | null;
   readonly folder: string;
   readonly instantMs: number;
@@ -241,7 +241,7 @@ export async function verifyAndRecordBackup(
 }
 
 /**
- * Place of a backup relative to the registry, since one broken disk may destroy both (docs/backup.md#backup).
+ * Place of a backup relative to the registry, for a warning if one disk has both (docs/backup.md#backup).
  * `beside`: in the folder of the registry. `same_disk`: in another folder of the same disk. `elsewhere`: on
  * another disk. `missing`: nothing exists at the path, for example because a disk is not mounted.
  */
@@ -262,7 +262,7 @@ export function placeOf(databaseFile: string, path: string): BackupPlace {
 
 export type LastBackup = NonNullable<ReturnType<typeof findLastBackup>>;
 
-/** Looks for the manifest, because the mount point of an unmounted disk may be an empty folder. */
+/** Looks for the manifest: the folder alone may be the empty mount point of an unmounted disk. */
 export function findLastBackup(databaseFile: string) {
   const last = readRecord(databaseFile);
   return last && { ...last, place: placeOf(databaseFile, join(last.folder, MANIFEST_NAME)) };

@@ -44,7 +44,7 @@ import { findWrongContent, findWrongFile, inspectDatabase } from './verify-backu
 /** Range of the increase. Ids have at most 12 digits. */
 const LEAP = { from: 1_000_000, to: 1_000_000_000, max: 999_999_999_999 };
 
-/** The index of names stores ids of cooperatives as two CJK characters, which limits the ids. */
+/** For cooperatives: the index of names stores an id as two CJK characters, which limits ids to `max`. */
 const COOPERATIVES = { from: 1_000_000, to: 2_000_000, max: 418_000_000 };
 
 /**
@@ -180,7 +180,7 @@ function assertZoneOfBackup(registry: string, { suffix }: TimeZone): void {
   );
 }
 
-/** Prepares the copies. After a failure, the location is unchanged, except for a moved ledger of 1.0.0. */
+/** Prepares the copies. A failure leaves the location unchanged, but may leave a ledger of 1.0.0 moved. */
 async function prepare(
   folder: string,
   manifest: Manifest,
@@ -317,7 +317,7 @@ async function copy(folder: string, target: string, file: ManifestFile): Promise
   return undefined;
 }
 
-/** Lists the file of erasures at the location and its side files, if they belong to another registry. */
+/** If the file of erasures at the location is of another registry, lists the file and its side files. */
 function foreignErasures({ copies, databaseFile }: RestoringFolder): string[] {
   const file = erasuresFileOf(databaseFile);
   const erasures = existsSync(file) ? readErasuresFile(file) : undefined;

@@ -119,7 +119,7 @@ function ledgerLines({ added, differing }: RestoredLedger): string[] {
   ];
 }
 
-/** The lines have ids of erased members, which are not personal data. */
+/** The lines name erased members by id. The id of an erased member is not personal data. */
 function erasureLines({ members, lastSeconds }: RestoredErasures): string[] {
   const again =
     members.length === 0

@@ -1,6 +1,6 @@
 /**
- * The folder `registry.db.restoring`, which a running restore has beside the database, for the old files and
- * for copies from the backup. While the folder exists, no process opens the registry or its keys, because
+ * Folder `registry.db.restoring` beside the database: a running restore keeps the old files and the copies
+ * from the backup in this folder. While the folder exists, no process opens the registry or its keys, because
  * perhaps only one of the two files has been replaced. A rename of the folder ends the restore.
  */
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { StorageError, unusable } from '../sqlite/sqlite-errors.ts';
 /** File that the running restore has locked. */
 const LOCK = '.lock';
 const NEW = '.new';
-/** Exists once all old files are in the folder. Files at the location are then from a restore. */
+/** File that exists once all old files are in the folder. Files at the location are then from a restore. */
 const MOVED = '.moved';
 
 const REPLACED = DATABASE_FILES.filter(({ outlivesRestores }) => !outlivesRestores);
@@ -33,7 +33,7 @@ export const filesAt = (databaseFile: string): string[] =>
     backupsFileOf(databaseFile),
   ].filter((path) => existsSync(path));
 
-/** True if the folder of a killed restore exists, and has copies. */
+/** True if a killed restore has left its folder with copies. */
 export const wasInterrupted = (databaseFile: string): boolean =>
   existsSync(join(restoringFolderOf(databaseFile), NEW));
 
@@ -72,7 +72,7 @@ export class RestoringFolder {
     createPrivateFolder(this.copies);
   }
 
-  /** Moves the files, then creates `MOVED`. @param foreignFiles files of other registries to move as well */
+  /** Moves the old files, then creates `MOVED`. @param foreignFiles further files, of other registries */
   moveOldFiles(onStep: (step: string) => void, foreignFiles: readonly string[]): void {
     if (existsSync(join(this.oldFolder, MOVED))) return;
     for (const file of [...filesAt(this.databaseFile), ...foreignFiles]) {

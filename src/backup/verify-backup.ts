@@ -70,7 +70,7 @@ export interface CheckedBackup {
   readonly backup: Manifest | undefined;
   /** First fault, beginning with the file's name; null if the backup is sound. */
   readonly fault: string | null;
-  /** Fault of the access ledger, without which the backup is still usable; null for a sound ledger. */
+  /** Fault of the access ledger; null for a sound ledger. Without the ledger, the backup is still usable. */
   readonly ledgerFault: string | null;
 }
 

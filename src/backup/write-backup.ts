@@ -25,12 +25,12 @@ export interface BackupOptions {
   readonly now: () => number;
   /** Stops the backup before its next step, and removes the files that were written so far. */
   readonly signal?: AbortSignal;
-  /** Called while databases are copied. Reading them back, which is not reported, takes about as long. */
+  /** Called while databases are copied. Reading the copies back takes about as long, but is not reported. */
   readonly onProgress?: (fraction: number) => void;
 }
 
 export interface WrittenBackup extends Manifest {
-  /** Fault of the access ledger; null if its copy is complete. */
+  /** Fault in the copy of the access ledger; null if the copy is complete. */
   readonly ledgerFault: string | null;
 }
 
@@ -120,7 +120,7 @@ export async function writeBackup(
     folder = createWorkFolder(target);
     const free = () => freeBytes(folder as string);
     assertRoom(ledgerBytes(databaseFile), target, free);
-    // The ledger is copied first, so that the copied file of keys has the keys of all copied entries.
+    // The ledger is copied first, so that the copied file of keys has the month keys of all copied entries.
     const ledger = await copyLedger(databaseFile, folder, options.signal);
     snapshots = takeSnapshots(databaseFile);
     const bytes = snapshots.reduce((sum, snapshot) => sum + snapshot.bytes, 0);

@@ -8,7 +8,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { offsetOf, type Page, type PageRequest } from '../values/errors.ts';
 
-/** Texts are in ascending order, days and amounts in descending order. */
+/** Columns by which users can sort a list: texts ascending, days and amounts descending. */
 export const ROW_ORDERS = ['name', 'code', 'day', 'what', 'amount', 'left', 'reference', 'loan'] as const;
 export type RowOrder = (typeof ROW_ORDERS)[number];
 

@@ -29,7 +29,7 @@ import {
 import { parseMobile } from '../values/telephone.ts';
 import { parseNamedCode } from '../values/text.ts';
 
-/** Maximum of similar national IDs. Among more, a clerk could not find the right one. */
+/** Maximum number of similar national IDs. If there are more, none is shown: a clerk could not choose. */
 const MOST_SIMILAR_NUMBERS = 5;
 const SHOWN = 50;
 
@@ -41,7 +41,7 @@ interface FoundThings {
   /** National ID in the search text. Perhaps no person has this ID. */
   readonly identityCard?: string;
   readonly fault?: Text;
-  /** Set if nothing matches exactly, and the results are only similar. */
+  /** Set if the results are only similar, because nothing matches exactly. */
   readonly areSimilar?: true;
 }
 
@@ -82,7 +82,7 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
   return { ...byMembers(registry, coded), cooperatives: byNames.cooperatives };
 }
 
-/** Finds members whose national ID differs in one digit or two swapped digits, if such IDs are few. */
+/** Finds members whose national ID differs in one digit or two swapped digits. Finds none if many do. */
 function bySimilarNumber({ stored, registry }: Stores, digits: string): FoundThings {
   const numbers = stored.listHeldNumbers(withOneWrongDigit(digits));
   if (numbers.length === 0 || numbers.length > MOST_SIMILAR_NUMBERS) return NOTHING;

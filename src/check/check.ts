@@ -194,7 +194,7 @@ const BEYOND_FIELDS = EVENT_ENTITIES.map(
 
 /** SQL list of entities with events, by their names in the history, in the order of the event types. */
 const ENTITIES = EVENT_ENTITIES.map((entity) => `'${entity}s'`).join(', ');
-/** Entities whose changes appear in events of their member, who may have been merged or moved since. */
+/** SQL list of entities whose changes appear in events of a member. The member may have been merged since. */
 const PARTS = "'production', 'savings'";
 /** SQL condition: the change `c` is recent enough to have an event, but has none. */
 const LACKS_EVENT = `c.at >= coalesce((SELECT at FROM events ORDER BY sequence LIMIT 1), 0)

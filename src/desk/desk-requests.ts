@@ -1,4 +1,4 @@
-/** Handles requests to the desk: checks browser and session, finds the screen, and sends its page. */
+/** Handles requests to the desk: checks browser and session, and sends the page of the requested screen. */
 
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ import type {
 } from './screen.ts';
 import { isSameSecret, Sessions } from './sessions.ts';
 
-// Pages without a session give the reason, and explain how to open the desk again (docs/desk.md#coming-back)
+// Without a session, a page says why there is none, and how to open the desk again (docs/desk.md#coming-back)
 
 type Notice = readonly [heading: Text, ...sentences: Text[]];
 
@@ -53,7 +53,7 @@ const NO_SESSION: Notice = [
   say('A session ends with “Leave”, and after 30 minutes without a request. Saved changes are kept.'),
   ...COME_BACK,
 ];
-/** For a form sent after the end of the session. With scripts, assets/idle.js usually stops such a form. */
+/** For a form sent after the end of the session. If scripts run, assets/idle.js usually stops such forms. */
 const NOT_SAVED: Notice = [
   say('Your session has ended'),
   say('The form that you just sent was not saved. Keep this page, and open the desk again in this browser.'),
@@ -178,7 +178,7 @@ const TYPES: { readonly [extension: string]: string } = {
   '.svg': 'image/svg+xml',
 };
 
-/** Reads all assets in advance, so that no path of a request is used to read a file. */
+/** Reads all assets in advance, so that no request can choose a file to read. */
 const readAssets = () =>
   new Map<string, { readonly type: string; readonly content: Buffer }>(
     readdirSync(FOLDER).flatMap((name) => {
@@ -209,10 +209,10 @@ export function createRouter(screens: readonly Screen[]) {
 // Protection against other sites. Their pages can make the browser send requests to the desk, and their host
 // names may resolve to 127.0.0.1 (docs/desk.md#security).
 
-/** Returns the accepted Host headers. These require a tunnel to use the same port at both ends. */
+/** Returns the accepted Host headers. Because they contain the port, a tunnel must not change the port. */
 const hostsOf = (port: number): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
 
-/** If the origin is `null`, because the pages send no referrer, the header `Sec-Fetch-Site` decides. */
+/** The origin may be `null`, because the pages send no referrer. Then the header `Sec-Fetch-Site` decides. */
 export function isOurForm(headers: IncomingHttpHeaders, port: number): boolean {
   const { origin = 'null' } = headers;
   const site = headers['sec-fetch-site'];
@@ -238,7 +238,7 @@ const YEAR_SECONDS = 365 * 86_400;
 
 // Access records, written before a page is sent (docs/ledger.md)
 
-/** @throws RegistryError `unavailable` if the access cannot be recorded; the page must not be sent then */
+/** @throws RegistryError `unavailable` if the access cannot be recorded; then the page must not be sent */
 async function recordAccess(visit: Visit, screen: Screen, shows: Page['shows']): Promise<void> {
   if (screen.personal === 'none' || shows === 'nobody') return;
   if (shows === undefined) throw new Error(`The screen ${screen.path} does not say whose data it shows.`);
@@ -401,7 +401,7 @@ class DeskPages {
     const [heading, sentence] = NOT_FOUND.map((text) => onPage(text, received.language));
     const body = html`<h1>${heading}</h1>
 <p>${sentence}</p>`;
-    // The page contains a path, but not the requested path, which may contain a national ID.
+    // Pages contain their path. `/nothing` replaces the requested path, which may contain a national ID.
     const page = { body, status: 404 };
     const url = new URL('/nothing', received.url);
     this.sendScreen({ ...received, url }, session, NOT_FOUND[0], page);

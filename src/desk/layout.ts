@@ -81,7 +81,7 @@ export const findBox = (
 <button>${say('Find')}</button>
 </form>`;
 
-/** Warnings, which are hidden until assets/idle.js shows one. */
+/** Warnings about the end of the session, hidden until assets/idle.js shows one. */
 const idle = (
   say: Say,
 ): Html => html`<div id="idle" role="alert" data-life="${IDLE_MS}" data-warning="${WARNING_MS}"

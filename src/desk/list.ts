@@ -92,7 +92,7 @@ export function filterForm(
   })}</div>${fault !== undefined && html`<p class="refused" role="alert">${translate(fault)}</p>`}`;
 }
 
-/** The link of a heading sorts by its column, or restores the default order if the column is sorted. */
+/** The link in a heading sorts by the column; in the sorted column, the link restores the default order. */
 export const orderLinks =
   ({ query }: Visit, path: string) =>
   (name: string, order: 'ascending' | 'descending' = 'ascending'): Pick<Column, 'link' | 'order'> => {
@@ -117,8 +117,8 @@ export async function listInOrder<Row>(
 ): Promise<Rows<Row>> {
   if (valueIn === undefined) return list(page);
   const { rows, count } = await list(ALL);
-  // Numeric, to sort M-2 before M-10. Intl has no rules for Kinyarwanda. Without English as the second
-  // choice, it would use the rules of the machine's language.
+  // Numeric, to sort M-2 before M-10. English is the second choice: Intl has no rules for Kinyarwanda, and
+  // would otherwise use the rules of the machine's language.
   const { compare } = new Intl.Collator([language, 'en'], { numeric: true });
   const valued = rows.map((row) => ({ row, value: valueIn(row) ?? '' }));
   valued.sort(({ value: one }, { value: other }) => {

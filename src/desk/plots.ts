@@ -12,7 +12,7 @@ interface Bar {
   readonly parts?: readonly number[];
 }
 
-/** Width of a bar with its margin, and height of a plot, which the browser stretches. */
+/** Width of a bar with its margin, and height of a plot, in units that the browser stretches. */
 const [SLOT, HEIGHT] = [10, 100];
 const MOST_LABELS = 8;
 /** The style sheet has colours for the classes `.s0` to `.s4`. */

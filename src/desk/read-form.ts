@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Form, GivenFile } from './screen.ts';
 
 const MAX_BYTES = 65_536;
-/** Limit of a form with files, which is read into memory. With scripts, pages stream each file instead. */
+/** Limit of a form that contains files, and is read into memory. If scripts run, pages stream each file. */
 const MAX_FORM_BYTES = 64 * 1024 * 1024;
 const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 
@@ -12,7 +12,7 @@ export class TooLarge extends Error {}
 
 /**
  * @returns undefined if the body is not a form, or if it is too large and cannot contain files
- * @throws TooLarge if a form with files is too large; a streamed file throws it while it is read
+ * @throws TooLarge if a form with files is too large; a streamed file is checked later, while it is read
  */
 export async function readForm(request: IncomingMessage, takesFiles = false): Promise<Form | undefined> {
   const { 'content-type': contentType = '' } = request.headers;
@@ -66,7 +66,7 @@ async function* limited(request: IncomingMessage): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Reads a body to its end, even above the limit, because only then do browsers show the response.
+ * Reads a body to its end, even above the limit: browsers show no response before the entire body is sent.
  * @returns undefined if the body exceeds the limit
  */
 async function collect(request: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer> | undefined> {

@@ -13,7 +13,7 @@ import type { Writing } from './localized-formats.ts';
 
 // In addresses, numbers replace national IDs and search texts, because browsers store addresses
 
-/** Maximum of stored numbers. A further number removes the oldest, whose links then return 404. */
+/** Maximum count of stored numbers. A further number removes the oldest, whose links then return 404. */
 const MOST_NUMBERS = 10_000;
 
 export class Numbers {
@@ -128,7 +128,7 @@ export interface Continuation {
   readonly told?: Text;
   /** Id of the operation that made the change, if the user can undo it. */
   readonly operationId?: number | undefined;
-  /** Path of the form for another entry, if the next page does not link to it. */
+  /** Path of the form for another entry; only if the next page has no link to this form. */
   readonly another?: string | undefined;
   /** Required if the redirect itself reveals personal data, such as that a national ID is registered. */
   readonly shows?: Shows | 'nobody';
@@ -172,7 +172,7 @@ export interface CooperativeFigures {
   show(visit: Visit, cooperativeId: number): Html;
 }
 
-/** Forms on a page of another room, with their actions. */
+/** Forms, and their actions, for a page of another room. */
 export interface PagePart {
   readonly actions: Actions;
   readonly show: (visit: Visit) => Html;

@@ -4,10 +4,10 @@ import type { Clock } from '../runtime/scheduler.ts';
 import { Numbers, type Session } from './screen.ts';
 
 export const IDLE_MS = 30 * 60_000;
-/** Time before the end of a session at which pages show a warning. */
+/** Pages show a warning this long before the end of a session. */
 export const WARNING_MS = 5 * 60_000;
 const LINK_MS = 60_000;
-/** For this long after the end of a session, a new link resumes the session, with its open forms. */
+/** For this long after the end of a session, a new link resumes it, so forms in open pages still work. */
 const RESUMED_MS = 12 * 3_600_000;
 const SECRET_BYTES = 32;
 

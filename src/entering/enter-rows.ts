@@ -78,7 +78,7 @@ interface Entering extends FormRow {
   readonly ownerName?: (values: Texts) => string | undefined;
   /** Finds members by code, loan or national ID. */
   readonly members?: (values: Texts) => readonly FoundMember[];
-  /** Describes the memberships with the national ID of a new member. @param values values of all columns */
+  /** Describes memberships that have a new member's national ID. @param values values of all columns */
   readonly sharing?: (values: Texts) => readonly string[];
   /** @param values values of all columns */
   readonly shows: (values: Texts) => Shows | 'nobody';
@@ -185,7 +185,7 @@ interface Findings {
   readonly message?: Text;
   /** True to offer a checkbox that enters the row although an equal row is stored. */
   readonly asksAgain?: boolean;
-  /** Plan of a new row that would change a stored row, because their keys are equal. */
+  /** Plan that would change a stored row with the same key as the new row. */
   readonly existing?: RowPlan;
   readonly members?: readonly FoundMember[] | undefined;
 }
@@ -236,7 +236,7 @@ function linksTo(visit: Visit, members: readonly FoundMember[]): Html[] {
   });
 }
 
-/** @param isOther true if this plan is not the one that the user confirmed */
+/** @param isOther true if the user confirmed another plan */
 function planPage(
   visit: Visit,
   entering: Entering,
@@ -472,7 +472,7 @@ export const ENTER_IN_COOPERATIVE: Screen = enteringScreen(
   },
 );
 
-/** Returns the national ID as an import reads it: without spaces and the apostrophe of a spreadsheet. */
+/** Returns the national ID as an import reads it: without spaces or a spreadsheet's apostrophe. */
 const numberIn = ({ identity_card: number = '' }: Texts): string => unwrapText(number).replace(/\s/g, '');
 
 function storedCodes(storedData: StoredDataStore, cooperativeCode: string, texts: Texts): Texts {
@@ -511,7 +511,7 @@ const openMembers =
     return [...new Map(members.map((member) => [member.id, member])).values()];
   };
 
-/** Includes the holder of the row's national ID, because messages may reveal this person. */
+/** The access record includes the holder of the row's national ID, whom messages may reveal. */
 function showingInCooperative(values: Texts, members: readonly FoundMember[]): Shows | 'nobody' {
   const number = numberIn(values);
   const identityCards = isIdentityCard(number) ? [number] : [];

@@ -34,7 +34,7 @@ export interface FormRow {
   readonly proposed?: () => { readonly [column: string]: readonly string[] };
 }
 
-/** Replacements for messages that mention files, by their beginnings. */
+/** Replacements for messages that mention files, by the beginning of the message. */
 const REPLACEMENTS: readonly (readonly [beginning: string, message: Message])[] = [
   ['There is no member with the code', say('The cooperative has no member with this code.')],
   ['There is no member with this code', say('The cooperative has no member with this code.')],
@@ -183,6 +183,6 @@ export const textsOf = (
     }),
   );
 
-/** Returns a reference for another entry with the values of a stored entry. */
+/** Returns a reference for a new entry whose values equal those of a stored entry. */
 export const newReference = ({ now, desk }: Visit): string =>
   `${TYPED_AGAIN}${formatDate(now, desk.storage.zone)}-${randomBytes(4).toString('hex').toUpperCase()}`;

@@ -7,7 +7,7 @@ import type { Feed, FeedPage, NarrowedFeedRequest } from './feed.ts';
 
 /** Interval of the checks for commits of other processes. */
 const LOOK_MS = 100;
-/** Maximum number of answers in an event-loop iteration, so that thousands do not delay other requests. */
+/** Maximum number of answers in an event-loop iteration: thousands of answers would delay other requests. */
 const ANSWERS_AT_ONCE = 100;
 
 type WaitingRequest = NarrowedFeedRequest & { readonly after: number };

@@ -67,7 +67,7 @@ const OF_MEMBER: Columns<ExportedOwner> = [
   text('full_name', ({ fullName }) => fullName),
 ];
 
-/** Exports write the opening balance to `paid_amount`, from which imports read it. */
+/** Imports read the opening balance from `paid_amount`, so exports write it there. */
 const PAID_BEFORE: Columns<ExportedRows['loans']> = [
   {
     name: 'paid_amount',

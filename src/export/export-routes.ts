@@ -25,7 +25,7 @@ import type { ExportTasks } from './export-thread.ts';
 
 /** Maximum number of exports that are queued, written or sent. */
 const AT_ONCE = 2;
-/** Limits of the thread's heap. Its objects are short-lived, so a larger heap would have no use. */
+/** Limits of the thread's heap. Exports make short-lived objects, so a larger heap would have no use. */
 const HEAP = { youngMib: 6, oldMib: 48 };
 
 type Exporter = ReturnType<typeof createExporter>;

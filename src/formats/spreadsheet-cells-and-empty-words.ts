@@ -1,11 +1,11 @@
 /**
- * Recognises cells without a value, such as `n/a`, removes the `="…"` or apostrophe that spreadsheets put
- * around a text (docs/import-reference.md#notes), and writes cells that spreadsheets do not change.
+ * Recognises cells that mean no value (`n/a`). Removes the `="…"` or apostrophe that spreadsheets add to a
+ * text (docs/import-reference.md#notes). Writes cells that spreadsheets do not change.
  */
 
 import { say, type Text } from '../values/message.ts';
 
-/** Maximum length of a cell with spaces around the text. No valid value is longer. */
+/** Maximum length of a cell, including the spaces around the text. No valid value is longer. */
 export const MAX_CELL_CHARACTERS = 1_000;
 
 /** Returns a trimmed cell; empty for a cell that is too long. @param place -1 if the file lacks the column */

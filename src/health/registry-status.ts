@@ -69,7 +69,7 @@ export type ReadAdded = (
   waitMs: number,
 ) => (db: Connection, sequence: SequencePosition | undefined, zone: TimeZone) => AddedStatus;
 
-/** The sample has this number of members with the lowest ids, and as many with the highest ids. */
+/** The sample of read models has this number of members with the lowest ids, and as many with the highest. */
 const SAMPLED_AT_END = 500;
 /** Number of further members in the sample, evenly spaced by id. Each costs a read of a database page. */
 const SAMPLED_BETWEEN = 200;
@@ -99,7 +99,7 @@ export async function readStatus(storage: Storage, added: readonly ReadAdded[] =
       rows: readSize(db),
       readModel: readReadModel(db, format),
       imports: readRunningImports(databaseFile),
-      /** Undefined if the registry has lost its epoch, which `check` reports. */
+      /** Undefined for a registry without an epoch, a fault that `check` reports. */
       sequence,
       /** Last import, even if undone. */
       lastImport: lastImport === null ? undefined : findOperation(db, lastImport),
@@ -110,7 +110,7 @@ export async function readStatus(storage: Storage, added: readonly ReadAdded[] =
   });
 }
 
-/** Ignores a backup with another epoch. It is of another registry, or older than the last restore. */
+/** Ignores a backup with another epoch: of another registry, or from before the last restore. */
 function readLastBackup(databaseFile: string, sequence: SequencePosition | undefined): LastBackup | null {
   const last = findLastBackup(databaseFile);
   return last?.epoch === (sequence?.epoch ?? null) ? last : null;
@@ -135,8 +135,8 @@ function readReadModel(db: Connection, { version }: ReadModelFormat) {
     /** Number of members whose read model is stale; at most `STALE_COUNTED`. */
     stale: db.count(stale, { most: STALE_COUNTED }),
     /**
-     * True if a read model in a sample is from a release with other rules. The sample detects any contiguous
-     * run of 1 % of the members, but may miss single members.
+     * True if a read model in a sample is from a release with other rules. The sample can miss single
+     * members, but never a consecutive 1 % of all members.
      */
     hasOtherRules: [atEnd('ASC'), atEnd('DESC'), between].some(isFound),
     /** Number of members that the index of names does not have yet. */

@@ -58,7 +58,7 @@ export async function enterRow(
 
 /**
  * Without `paid_until`, an opening balance ends at the time of the import. The fingerprint omits this end,
- * because the time is later at the confirmation.
+ * which is later when the user confirms.
  * @returns undefined if the row has faults
  */
 function planOf({ checked, findings }: FileCheck, kind: ImportKind, values: ReadonlyMap<string, string>) {

@@ -121,7 +121,7 @@ export interface FirstRow {
   readonly values: { readonly [column: string]: string | number };
 }
 
-/** Stored values of one column that a file changes. The examples have no national IDs. */
+/** Stored values that a file changes in one column. The examples have no national IDs. */
 export interface ColumnChanges {
   readonly column: string;
   readonly count: number;

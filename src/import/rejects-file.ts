@@ -1,6 +1,6 @@
 /**
  * Writes rejects: the refused rows of a file, unchanged, with a column of reasons. Users correct the rows and
- * import them again. Rejects contain national IDs, so only their owner can read the file.
+ * import them again. Rejects contain national IDs, so only the file's owner can read them.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -32,7 +32,7 @@ import { addedColumnOf, addedHeading, addedHeadingsOf, type Header } from './tab
 
 // Rows of the rejects. An import must read them like the original rows.
 
-/** Reasons begin with this prefix if the row is too short or too long to have them under their heading. */
+/** Prefix that marks the reasons in a row of wrong width, in which the reasons are not below `heading`. */
 const beforeReasons = (heading: string): string => `${heading}: `;
 const REASONS = addedHeadingsOf(FAULTS_COLUMN).map(beforeReasons);
 
@@ -79,7 +79,7 @@ function createRejectedRows(
     return [...original, ...files, ...marks, isComplete ? reason : reasonsPrefix + reason];
   }
 
-  /** True if a row can be padded to the width of the header. Its reasons are then under their heading. */
+  /** True if a row can be padded to the header's width, so that the reasons are below their heading. */
   function isOfHeadersWidth(cells: readonly string[]): boolean {
     const mayBeLonger = isWorkbook || namedWidth < width || cells.length <= width;
     return (

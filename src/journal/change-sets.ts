@@ -35,7 +35,7 @@ export interface ChangeSet {
   readonly created?: string | undefined;
   /** SELECT of `line, row_id, field, old, new` of changed values, in history order. */
   readonly values?: string | undefined;
-  /** SELECT of the `id` of the members who own these rows. By default, `announce` finds them. */
+  /** SELECT of the `id` of the members who own these rows. By default, `announce` finds the members. */
   readonly members?: string;
 }
 
@@ -152,7 +152,7 @@ function changedBits(event: EventEntity, values: string): string {
   return `SELECT row_id AS id, CASE field ${cases.join(' ')} ELSE 0 END AS bit FROM (${values})`;
 }
 
-/** Returns a SELECT of update events. Events do not report changes of some fields. */
+/** Returns a SELECT of update events. A row gets no event if only fields without a bit have changed. */
 const updatesOf = (entity: ChangedEntity, event: EventEntity, bits: string, condition = 'true'): string =>
   `${eventSql(entity, event, 'updated', 'sum(DISTINCT u.bit)')}
    FROM (${bits}) u CROSS JOIN main.${tableOf(entity).table} r ON r.id = u.id
@@ -395,7 +395,7 @@ export function addPaidAmounts(db: Connection, table: string, by: Recording): vo
 }
 
 /**
- * Adds the present total of the operation's payments on each loan to `temp.paid_amounts`, or subtracts it.
+ * Adds to `temp.paid_amounts`, or subtracts, the present total of the operation's payments on each loan.
  * Call this with `-` before the undo, and with `+` after the undo. The table then has the differences.
  */
 export function stagePaymentTotals(db: Connection, operation: Operation, sign: '-' | '+'): void {

@@ -46,7 +46,7 @@ export function openHistory(storage: Storage) {
     `SELECT field, old, new, at, actor, ${userOf('actor')} AS user FROM main.changes
      WHERE entity = ? AND row_id = ? AND field <> '${CREATED}' ORDER BY id`,
   );
-  // The transaction reads rows and their entries from one snapshot.
+  // The transaction reads rows and history entries from one snapshot.
   const read = (entity: 'members' | 'cooperatives', sql: string, key: number | string): RowHistory[] =>
     db.transaction.deferred(() =>
       db.rows<Row>(sql, { key }).map(({ id, name, created_at: at }) => {
@@ -121,7 +121,7 @@ async function print(run: Run, none: string, find: (store: History) => readonly 
   const { storage, zone } = run;
   const rows = await withStore(openHistory(storage), find);
   if (rows.length === 0) throw new CommandError(EXIT.refused, none);
-  // With several memberships, each entry includes the id of its membership.
+  // If there are several memberships, each history entry includes a member id.
   const nameOf = ({ id }: RowHistory) => (rows.length > 1 ? { member_id: id } : {});
   const history = rows.flatMap((row) =>
     row.entries.map((entry) => ({ ...nameOf(row), ...describeEntry(entry, zone) })),

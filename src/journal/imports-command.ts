@@ -182,7 +182,7 @@ type PrintedChange = Omit<RecordedChange, 'old' | 'new'> & Readonly<Record<'old'
 function formatChange({ line, row, column, old, new: value }: PrintedChange): string {
   const write = (text: string | null) => hideIdentityCards(text ?? '(empty)');
   const place = `${line === null ? '' : `line ${line}, `}${hideIdentityCards(row)}, ${column}`;
-  // The entry for the removal of a row has no values.
+  // The change that stands for the removal of a row has no values.
   return old === null && value === null ? `${place}\n` : `${place}: ${write(old)} → ${write(value)}\n`;
 }
 

@@ -47,7 +47,7 @@ export const formatImports = (imports: readonly DescribedImport[]): string =>
     UNDONE: formatUndone,
   });
 
-/** Formats each option that is set, with its value. An option with several entries gets a line per entry. */
+/** Formats each option that is set, with its value. An option with several values gets a line for each. */
 function formatOptions(options: unknown): string[] {
   return Object.entries(options as object).flatMap(([option, value]: [string, unknown]): string[] => {
     const name = option.replaceAll('_', ' ');

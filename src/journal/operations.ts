@@ -244,7 +244,7 @@ export interface ChangedRows {
   readonly removed: number;
 }
 
-/** Member affected by a correction, with the values before the correction, or with those of a new member. */
+/** Member affected by a correction, with the values before it; a new member, with the values after it. */
 export interface NamedMember {
   readonly id: number;
   readonly cooperativeCode: string;

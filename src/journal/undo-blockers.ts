@@ -119,8 +119,8 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
   const onlyMember = `SELECT json_extract(o.options, '$.member') FROM main.operations o
     WHERE o.id = ${operation.id} AND o.kind = 'nid_replace'`;
   // Another membership has a number that the undo would restore. If the correction removed the member, or
-  // changed only one membership, the other membership may belong to the same person. It then blocks the undo
-  // only if a later change has taken this number from a membership.
+  // changed only one membership, the other membership may belong to the same person. In that case, the
+  // other membership blocks the undo only if a later change has taken this number from a membership.
   const heldByAnother = `SELECT 'members' AS kind, o.id, 'taken' AS reason, NULL AS actor
     FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
     WHERE ${restored} AND o.id NOT IN (${changed}) AND (c.new IS NOT NULL AND (${onlyMember}) IS NULL
@@ -140,7 +140,7 @@ function identityBlockers(operation: Operation, members: OperatedTable | undefin
     FROM ${replaced} r CROSS JOIN main.changes c
       ON c.entity = 'members' AND c.field = 'identity_card' AND c.old = r.new
     WHERE r.ended_by = ${operation.id} AND ${isSince(operation, 'c')}`;
-  // This operation created a redirect of a former number or member, and a later one ended the redirect.
+  // A later correction ended a redirect that this operation created.
   const redirected = [REPLACED_NUMBERS, MERGED_MEMBERS].map(
     ({ table }) => `SELECT 'members' AS kind, (SELECT min(row_id) FROM (${changed})) AS id,
         'changed' AS reason, 'correction:' || ended_by AS actor
@@ -158,9 +158,9 @@ const replacedSince = ({ id, kind }: Operation): string =>
    FROM (${replacementOf(String(id))})`;
 
 /**
- * Returns SELECTs of rows that refer to a row of `parent` that the undo would remove. References that later
- * changes have replaced count too, because an undo of these changes would restore the references.
- * @param all every table of the operation: references that the undo itself removes or restores do not count
+ * Returns SELECTs of rows that refer to a created row of `parent`, which the undo would remove. References
+ * that later changes have replaced count too, because an undo of these changes would restore the references.
+ * @param all every table of the operation; references that the undo itself removes or restores do not count
  */
 function referring(operation: Operation, parent: OperatedTable, all: readonly OperatedTable[]): string[] {
   const { created } = parent;

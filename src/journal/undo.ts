@@ -96,13 +96,13 @@ function removeCreated(
   const { changes } = db.run(`DELETE FROM main.${table} WHERE id ${created}`);
   if (last !== null) keepRemovedId(db, table, last);
   if (entity === 'accounts') return 0;
-  // The history must not keep the values of the removed rows: an erasure of the person would not find them.
+  // An erasure of the person could not find values of removed rows, so the history must not keep such values.
   db.exec(`UPDATE main.changes SET old = NULL, new = NULL
     WHERE entity = '${entity}' AND row_id ${created} AND (old IS NOT NULL OR new IS NOT NULL)`);
   return changes;
 }
 
-/** Records the numbers of accounts to which the operation moved transactions. `listChanges` shows them. */
+/** Records, for `listChanges`, the numbers of accounts to which the operation moved transactions. */
 function keepNumbers(db: Connection, operation: Operation, created: string, by: Recording): void {
   const values = `SELECT NULL AS line, a.id AS row_id, 'account_number' AS field, a.account_number AS old,
       NULL AS new

@@ -37,7 +37,7 @@ interface KeyOptions {
   readonly neverExpires?: true;
 }
 
-/** Options whose name differs from the name of their value. */
+/** Names of options by the field of `KeyChanges`; by default, both have the same name. */
 const OPTION_OF: { readonly [value: string]: string } = {
   scopes: 'scope',
   allowedAddresses: 'allow-ip',
@@ -185,7 +185,7 @@ async function operate(
   let opened: ApiKeyStore | undefined;
   const open = (): ApiKeyStore => {
     if (use === 'issue' && !storage.exists()) {
-      // A key without a registry would look like the key of a lost registry.
+      // A file of keys without a registry would look as if the registry was lost.
       if (run.options.create !== true) throw noRegistryHere(storage);
       void openRegistry(storage).close();
     }

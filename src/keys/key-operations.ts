@@ -26,7 +26,7 @@ export interface KeyChanges {
   readonly allowedHosts?: readonly string[] | null | undefined;
   readonly isLookupOnly?: boolean | undefined;
   readonly mayExport?: boolean | undefined;
-  /** Ids, which must exist. */
+  /** Ids of existing cooperatives. */
   readonly cooperatives?: readonly number[] | null | undefined;
   readonly purpose?: string | null | undefined;
   readonly requiresPurpose?: boolean | undefined;
@@ -137,8 +137,8 @@ function parseChanges(
 export type KeyOperations = ReturnType<typeof createKeys>;
 
 /**
- * Returns operations on keys, which take effect from the next request. They throw a RegistryError: `invalid`
- * with the invalid fields, or `not_found` for an unknown id.
+ * Returns operations on keys. Each operation takes effect from the next request, or throws a RegistryError:
+ * `invalid` with the invalid fields, or `not_found` for an unknown id.
  * @param openKeys opens the store, and may create its file; so `create` calls it only after all checks
  */
 export function createKeys(openKeys: () => ApiKeyStore, now: number, zone: TimeZone) {
@@ -155,7 +155,7 @@ export function createKeys(openKeys: () => ApiKeyStore, now: number, zone: TimeZ
       const secret = issueSecret();
       return { ...withWarnings(openKeys().create(values, secret, now)), secret: secret.text };
     },
-    /** Replaces the values in `changes`. A list is replaced, not extended. */
+    /** Stores the values in `changes`. A list replaces the stored list. */
     update(id: number, changes: KeyChanges) {
       const values = parseChanges(changes, existing(openKeys().find(id, now)), now, zone);
       return withWarnings(existing(openKeys().update(id, values, now)));

@@ -29,7 +29,7 @@ type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & {
   readonly [box in (typeof BOXES)[number]]: boolean;
 } & { readonly scopes: readonly string[] };
 
-/** Returns the last day of a key; `expiresAt` is the first instant after it. */
+/** Returns the last day of a key; `expiresAt` is the first instant after this day. */
 const lastDay = (expiresAt: number | null, zone: TimeZone): string =>
   expiresAt === null ? '' : formatDate(expiresAt - 1, zone);
 

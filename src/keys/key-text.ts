@@ -21,7 +21,7 @@ const requestsOf = (uses: readonly { readonly requests: number }[]): number =>
 export const refusalsOf = (key: Pick<ApiKey, 'id'>, uses: readonly KeyUse[]): number =>
   requestsOf(usesOf(key, uses, 'refused'));
 
-/** Returns null for all cooperatives, and an id, such as `#7`, for one whose creation was undone. */
+/** Returns null for all cooperatives, and an id like `#7` for a cooperative whose creation was undone. */
 export const codesOf = (
   { cooperatives }: Pick<ApiKey, 'cooperatives'>,
   codes: ReadonlyMap<number, string>,

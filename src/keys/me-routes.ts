@@ -1,4 +1,4 @@
-/** `/me`: the calling key's permissions, restrictions and rate limits, and their current usage. */
+/** `/me`: the calling key's permissions and restrictions, and its rate limits with their current usage. */
 import { type ApiKey, SCOPES, type Visible } from '../access/api-keys.ts';
 import type { RateLimiter, WindowUsage } from '../access/rate-limiter.ts';
 import { ok } from '../http/declare/response.ts';

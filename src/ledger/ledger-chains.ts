@@ -1,6 +1,6 @@
 /**
  * Orders the parts of the ledger files into chains. Within a chain, each hash depends on all earlier entries.
- * If a part repeats entries of an earlier part and then differs from it, the part begins a separate chain.
+ * If a part repeats entries of an earlier part and then differs, the part begins a separate chain.
  */
 
 import { lstatSync } from 'node:fs';
@@ -37,7 +37,7 @@ export interface LedgerChains {
   /** In the order of their files. */
   readonly parts: readonly ChainPart[];
   readonly unreadable: UnreadableFile[];
-  /** Names of missing files. A later file names them as predecessor, and retention did not remove them. */
+  /** Names of files that are missing but not removed by retention. A later file names each as predecessor. */
   readonly missing: readonly string[];
   readonly removals: { readonly entries: number; readonly atMs: number | null };
 }
@@ -55,7 +55,7 @@ export function readChains(databaseFile: string): LedgerChains {
   for (const file of files) {
     const content = readLedgerFile(file.path);
     if (content instanceof StorageError) {
-      // Another process has moved the file into the ledger folder, or has removed an old file.
+      // Another process has moved the file into the ledger folder, or removed the file as too old.
       if (lstatSync(file.path, { throwIfNoEntry: false }) === undefined) return readChains(databaseFile);
       unreadable.push({ name: file.name, reason: content.message });
       continue;

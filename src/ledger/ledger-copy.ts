@@ -143,7 +143,7 @@ export interface RestoredLedger {
 
 /**
  * Adds the files of a backup to a location, except files whose entries the location already has. If a sound
- * added file begins with all entries of a sound file of the location, the added file replaces that file.
+ * added file begins with all entries of a sound file of the location, the latter is replaced.
  * @param copies folder with copies of the backup's files. The added files are moved out of this folder
  * @throws the system's error; after an error, the restore can be repeated
  */

@@ -2,7 +2,7 @@
  * Encodes accesses as entries, and hashes batches of entries (docs/decisions/0030-access-ledger.md). Accesses
  * are sent to the writing thread as one string, the cheapest value to pass between threads. The string has
  * the JSON of each entry except the time and the hashes of national IDs. The thread adds the time and the
- * hashes, because they take the longest to compute.
+ * hashes, which take the longest to compute.
  */
 import { hash } from 'node:crypto';
 import type { AccessRecord } from '../access/access-ledger.ts';

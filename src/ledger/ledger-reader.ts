@@ -32,7 +32,7 @@ export function openLedgerReader(databaseFile: string) {
     batches: () => readBatches(chains, damaged),
     /** Files that could not be read to the end. Complete after `batches` has yielded all batches. */
     unreadable: chains.unreadable as readonly UnreadableFile[],
-    /** Returns only the entries whose line contains `text`, if given. */
+    /** @param text if given, only the entries whose line contains this text are returned */
     entriesOf(batch: LedgerBatch, text?: string): LedgerEntry[] {
       try {
         return entriesOf(batch, text);

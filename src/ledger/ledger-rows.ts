@@ -41,7 +41,7 @@ export interface PartRow {
 
 export interface LedgerPart
   extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
-  /** `last` and `lastHash` are from `ledger_part`; in an open file or one of 1.0.0, from the last batch. */
+  /** From `ledger_part`, as `lastHash` is; for an open file or a file of 1.0.0, from the last batch. */
   readonly last: number;
   readonly lastHash: string;
   readonly isClosed: boolean;
@@ -140,7 +140,7 @@ export function readParts(db: Connection): LedgerPart[] {
 
 export interface RemovedRow {
   readonly name: string;
-  /** Number of entries in the removed file, plus the entries of earlier removals that it had recorded. */
+  /** Number of entries of the removed file, and of earlier removals that the removed file had recorded. */
   readonly entries: number;
   readonly removed_at: number;
 }

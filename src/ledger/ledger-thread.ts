@@ -32,7 +32,7 @@ serveTasks(({ databaseFile, waitMs }: Setup): LedgerTasks => {
   /** Batches since the last measurement of the reserve, and the measured number of accesses. */
   let [batches, reserved] = [LOOK_AGAIN_BATCHES, 0];
 
-  /** Adds steps to the reserve. Each step waits until no batches are queued. */
+  /** Adds steps to the reserve one by one, each when no batches are queued. */
   function keep(current: Reserve): void {
     if (isScheduled || !current.isShort()) return;
     isScheduled = true;

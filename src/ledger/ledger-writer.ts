@@ -136,7 +136,7 @@ interface OpenFile extends LedgerFile {
   fillsDisk: boolean;
   /** True while SQLite refuses to let the file grow (`limitGrowth`). */
   isHeldBack: boolean;
-  /** `PRAGMA data_version` when `head` was read. Each commit of another process changes it. */
+  /** `PRAGMA data_version` when `head` was read. The value changes with each commit of another process. */
   seenVersion: unknown;
   /** Undefined after a failure. */
   head: Head | undefined;

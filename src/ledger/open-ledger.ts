@@ -127,7 +127,7 @@ function answers(db: Connection): boolean {
   }
 }
 
-/** Returns the file of keys if this file lacks a key of the ledger, or is missing although webhooks exist. */
+/** Returns the file of keys if it lacks a month key of the ledger, or is missing although webhooks exist. */
 export function findLostKeys(databaseFile: string): string | undefined {
   const keysFile = keysFileOf(databaseFile);
   const intactKeys = readMonthKeys(keysFile);

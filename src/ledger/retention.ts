@@ -51,8 +51,8 @@ export function findOldFiles(
   const removable: string[] = [];
   const waiting: string[] = [];
   const lastMs = files.map(lastMsOf);
-  // If a last time is in the future, the clock was ahead. A file is older than all later files, so the
-  // earliest last time of this file and all later files is used instead.
+  // If the last time in a file is in the future, the clock was ahead. A file is older than all later files,
+  // so the earliest last time of this file and all later files is used instead.
   const ages = lastMs.map((ms, i) => (ms <= nowMs ? ms : Math.min(...lastMs.slice(i))));
   for (const [i, { name, month }] of files.slice(0, -1).entries()) {
     if ((ages[i] as number) >= beforeMs) break;

@@ -150,7 +150,7 @@ export type Metrics = {
 
 export const declarationOf = (name: MetricName): Declaration => DECLARATIONS[name];
 
-/** `observe` allocates no memory, because a lookup request takes only 100 µs. */
+/** `observe` allocates no memory: garbage collection would slow down lookups, which take only 100 µs. */
 export class Histogram {
   private readonly bounds: readonly number[];
   /** Number of values in each bucket, and then the sum of all values. */
@@ -310,7 +310,7 @@ function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number
 const RESOLUTION_MS = 10;
 const NS_PER_MS = 1e6;
 
-/** Resets the delays, so that each reading covers only the time since the previous reading. */
+/** Resets the delays, so that each call measures only the time since the previous call. */
 function readProcess(delays: ReturnType<typeof monitorEventLoopDelay>) {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();

@@ -362,7 +362,7 @@ function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap
 }
 
 /**
- * @param text a national ID, or its holder as `CODE/MEMBERCODE` or id, to keep the ID off the command line
+ * @param text a national ID; or, to keep the ID off the command line, a membership as `CODE/MEMBERCODE` or id
  * @throws CommandError with status 2 for a malformed number; errors of `withMember`
  */
 async function findNumber(run: Run, text: string): Promise<string> {

@@ -6,7 +6,7 @@ import { CHANGED_ENTITIES, type ChangedEntity } from '../registry/changes/tables
 import { hideIdentityCards, mayContainIdentityCard } from '../values/identity-card.ts';
 import { asMessage, Message, mapTexts, say, type Text } from '../values/message.ts';
 
-/** Row that prevents a correction, such as one whose reference exists in the other cooperative. */
+/** Row that prevents a correction, for example because the other cooperative has a row with its reference. */
 export interface Collision {
   readonly entity: ChangedEntity;
   /** Label of the row: a member code, reference or account number. */

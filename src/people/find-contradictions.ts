@@ -48,7 +48,7 @@ export const acceptContradictions = (
 
 const CONFIRMED_FIELDS = "'identity_card', 'full_name', 'gender', 'date_of_birth', 'mobile'";
 
-/** Returns a function that finds the acceptance that is valid for all these memberships. */
+/** Returns a function that finds the acceptance that is valid for all memberships in `ids`. */
 function openAccepted(db: Connection): (ids: readonly number[]) => number | undefined {
   const acceptances = db
     .rows<{ id: number; lastChange: number; options: string }>(
@@ -91,7 +91,7 @@ function openMemberships(db: Connection) {
 const contradictionsWithin = (memberships: readonly Described[]): string[] =>
   contradictionsBetween(memberships, memberships, gravelyContradict);
 
-/** Persons with several memberships, each as a JSON array of ids. */
+/** SELECT of the persons with several memberships, each person as a JSON array of member ids. */
 const OF_ONE_PERSON = `SELECT json_group_array(id) FROM main.members INDEXED BY members_person
   GROUP BY identity_card HAVING count(*) > 1`;
 

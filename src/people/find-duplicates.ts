@@ -57,11 +57,11 @@ const memberNow = (name: keyof DismissalOptions): string => {
   return `coalesce((${redirectSql(MERGED_MEMBERS, id)}), ${id})`;
 };
 
-/** Returns a key for two national IDs, the same in either order. */
+/** Returns a text for two national IDs, the same in either order. */
 const personPair = (one: string, other: string): string =>
   one < other ? `${one} ${other}` : `${other} ${one}`;
 
-/** Returns the ids of dismissals by `personPair`, because a dismissal applies in every cooperative. */
+/** Returns ids of dismissals by `personPair`, not by members: a dismissal applies in every cooperative. */
 const readDismissed = (db: Connection): ReadonlyMap<string, number> =>
   new Map(
     db
@@ -241,7 +241,7 @@ function openLikelyPairs(db: Connection, cooperativeId: number | undefined) {
   };
 }
 
-/** Groups as JSON arrays of ids. Erased members have no phone. */
+/** SELECTs of groups with one phone or name, as JSON arrays of member ids. Erased members have no phone. */
 const ONE_PHONE = `SELECT json_group_array(id) FROM main.members INDEXED BY members_mobile
   WHERE mobile IS NOT NULL GROUP BY mobile HAVING count(*) > 1`;
 const ONE_NAME = `SELECT json_group_array(id) FROM main.members

@@ -24,7 +24,7 @@ export interface Likeness {
 
 const LEAST_SCORE = 40;
 
-/** True if both texts consist of the same digits, so that digits were swapped, not mistyped. */
+/** True if both texts consist of the same digits. Digits were then swapped, not mistyped. */
 const areSwapped = (one: string, other: string): boolean =>
   [...one].sort().join('') === [...other].sort().join('');
 
@@ -85,8 +85,8 @@ export const contradictionsOf = (one: Described, other: Described): readonly str
   ]);
 
 /**
- * Names the conflicts between two memberships with one national ID, in values that rarely change and are
- * rarely mistyped. Only years of birth are compared, because an unknown day of birth is often registered as
+ * Names the conflicts between two memberships with one national ID. Compares only values that rarely change
+ * and are rarely mistyped: of a date of birth only the year, because an unknown day is often registered as
  * 1 January.
  */
 export const gravelyContradict = (one: Described, other: Described): readonly string[] =>
@@ -182,7 +182,7 @@ export interface ContradictoryPerson {
 export interface Contradictions {
   /** Most contradictions first. */
   readonly persons: readonly ContradictoryPerson[];
-  /** Number of persons whom an operator has confirmed, if the acceptance is still valid. */
+  /** Number of persons omitted because an operator has confirmed them, with a still valid acceptance. */
   readonly accepted: number;
   /** Number of persons omitted because of the limit. */
   readonly dropped: number;

@@ -8,7 +8,7 @@ export type Json = { [name: string]: unknown };
 
 type Kind = 'schemas' | 'parameters' | 'headers' | 'responses' | 'pathItems';
 
-/** Parts that the description defines once and references by name. */
+/** Parts that the OpenAPI description defines once and references by name. */
 export class Components {
   readonly registered: { readonly [kind in Kind]: Json } = {
     schemas: {},

@@ -184,7 +184,7 @@ function success(components: Components, route: Route, response: SuccessResponse
     headers: responseHeaders(components, presences),
     content: contentOf(components, response),
   };
-  // If the schema has a title, several operations share the response, so it becomes a component.
+  // A response whose schema has a title is shared by several operations, so it becomes a component.
   const { title } = response.schema;
   return isCreated || isExport === true || typeof title !== 'string'
     ? described

@@ -29,7 +29,7 @@ export const isExport = ({ access }: Route): boolean =>
 
 // Complete examples of an operation in curl, Python and TypeScript
 
-/** Returns one word of a POSIX shell. */
+/** Quotes a text as one word for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The command takes the key from the variable KEY. */

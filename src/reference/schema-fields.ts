@@ -101,7 +101,7 @@ export function typeOf(schema: Described): Html {
   return html`${plain === 'string' ? textType(schema) : numberType(plain, schema)}${orNull}`;
 }
 
-/** Removes types that look equal, such as texts that differ only in their patterns, which are not shown. */
+/** Removes repeated types, such as texts that differ only in a part of the schema that is not shown. */
 const distinct = (types: readonly Html[]): Html[] => [
   ...new Map(types.map((type) => [String(type), type])).values(),
 ];

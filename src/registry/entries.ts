@@ -103,7 +103,7 @@ const OF_MEMBER = ['cooperative_code', 'member_code', 'identity_card'];
 /**
  * Columns in the hash of a derived reference. Never change them, or old files could be imported twice.
  * `reference` is always empty, but existing hashes include it. Names of members may be spelled differently in
- * the next file, so no hash includes them.
+ * the next file, so no hash includes names.
  */
 export const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
   production: [...OF_MEMBER, 'reference', 'delivered_at', 'kg', 'product'],

@@ -109,7 +109,7 @@ export const FILE_COLUMNS = byKind(columnsOf);
 /** Column of a rejects file that lists the faults of the row. Imports ignore its texts. */
 export const FAULTS_COLUMN = 'registry_faults';
 
-/** Column of a rejects file: hashes of the files that had the refused row. Derived references need them. */
+/** Column of a rejects file: hashes of the files that had the refused row, for derived references. */
 export const FILE_COLUMN = 'registry_file';
 
 /** Column of a rejects file. It marks a row that was refused because its file contained the row twice. */

@@ -43,7 +43,7 @@ export type MemberField = RecordedField & {
   readonly belongsTo: 'person' | 'membership';
   /**
    * Effect of a merge on the member that remains. `fill`: the value of the removed member replaces null.
-   * `fill together`: if all fields with this word are null, the removed member's values replace them.
+   * `fill together`: if all such fields are null, they get the values of the removed member.
    */
   readonly merge: 'keep' | 'fill' | 'fill together';
   /** `clear` sets null; `replace` sets a value that is unique to the row. */
@@ -219,7 +219,7 @@ export const LOOKED_UP = [
   'mobile',
 ] as const satisfies readonly (keyof MemberValues)[];
 
-/** Fields of a person in lookups. Each value comes from the newest membership in which it is not null. */
+/** Fields of a person in lookups. Each value comes from the newest membership that has one. */
 export const CONSOLIDATED = ['gender', 'dateOfBirth', 'mobile'] as const satisfies readonly Text[];
 
 export interface MemberValues extends DecidedValues<typeof MEMBER_FIELDS> {}

@@ -170,7 +170,7 @@ export function decidePayment(
 export const TOO_MUCH_PAID =
   'What is paid on this loan would have more than 12 digits before the decimal point.';
 
-/** Even with interest, borrowers rarely pay back twice the amount of a loan. */
+/** Maximum ratio of paid amount to loan amount. Even with interest, the ratio rarely reaches 2. */
 export const MOST_TIMES_PAID = 3;
 
 /** Message for an HTTP request that would exceed `MOST_TIMES_PAID`. An import only warns. */
@@ -182,8 +182,8 @@ const countedMinor = (payment: Pick<PaymentValues, 'status' | 'amountMinor'> | u
   payment?.status === 'recorded' ? payment.amountMinor : 0;
 
 /**
- * Returns the paid amount of a loan after a payment is added or changed, in minor units. Only an import can
- * raise the paid amount above three times the loan amount. HTTP requests may then keep or lower it.
+ * Returns the paid amount of a loan after a payment is added or changed, in minor units. An HTTP request may
+ * not raise the paid amount above three times the loan amount; an import may.
  * @param before undefined for a new payment
  * @throws RegistryError `invalid` if the paid amount would be too large
  */

@@ -48,7 +48,7 @@ export const windowStart = (at: number): number => at - PRODUCTION_WINDOW_SECOND
 const MAX_EXPIRING = 64;
 
 /**
- * @param deliveries all deliveries since `knownFrom` in time order, including deliveries later than `at`
+ * @param deliveries all deliveries since `knownFrom`, in time order, including deliveries later than `at`
  * @param at epoch seconds
  * @param knownFrom epoch seconds, not after the start of the window
  */

@@ -97,7 +97,7 @@ export const SHOWN_LISTED_MEMBER: ShownProperties<Member> = {
   ...shownFields(MEMBER_FIELDS, ['registrationDate']),
 };
 
-/** A request body may also contain read-only properties, but they are ignored. */
+/** Read-only properties in a request body are ignored. */
 export const SHOWN_MEMBER: ShownProperties<Member> = {
   ...SHOWN_LISTED_MEMBER,
   ...otherFields<Member>(MEMBER_FIELDS, [...LISTED_TEXTS, 'registrationDate']),

@@ -1,4 +1,4 @@
-/** Oldest Node on which the database driver works. On older versions, it crashes without a message. */
+/** Oldest Node on which the database driver works. On older versions, the driver crashes silently. */
 const OLDEST_NODE = '22.23.2';
 
 /** @returns a message if Node is too old; otherwise undefined */

@@ -23,7 +23,7 @@ export function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Names the user, because an installed command runs as the user of the service, not as its caller. */
+/** Names the user, because an installed command runs as the user of the service, not as the caller. */
 export const deniedMessage = (path: string): Message =>
   say('The user {user}, as whom this command runs, may not read {path} (EACCES).', {
     user: systemUser(),
@@ -54,8 +54,8 @@ export function limitMemory(): void {
 // service of that owner could not open them.
 
 /**
- * Creates the missing folders of a path, which only their owner can read. Does not use Node's recursive
- * mkdir, which never returns for a path in `/proc`, where the system reports a refusal as a missing parent.
+ * Creates the missing folders of a path, readable only by their owner. Does not use Node's recursive mkdir,
+ * which never returns in `/proc`: the system reports a refusal there as a missing parent.
  * @throws the system's error if a folder cannot be created
  */
 export function createFolder(folder: string): void {

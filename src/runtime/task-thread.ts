@@ -1,4 +1,4 @@
-/** Runs tasks in a thread, one at a time, because they would block the event loop for too long. */
+/** Runs long tasks in a thread, one at a time, so that they do not block the event loop. */
 import { getPriority, setPriority } from 'node:os';
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';

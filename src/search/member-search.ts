@@ -115,8 +115,7 @@ function openIds(db: Connection) {
 
 /**
  * @param words from `parseSearch`
- * @returns ids of members who have, for each of `words`, a name that begins with it; one of `words` may have
- *   one typo
+ * @returns ids of members for whom each of `words` is the beginning of a name; one word may have one typo
  */
 export function findSimilar(db: Connection, words: readonly string[], most: number): number[] {
   openNewNames(db)();

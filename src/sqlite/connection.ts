@@ -46,7 +46,7 @@ export function pragmasOf({
 }
 
 // Statement that is compiled on its first run. Compiling all statements of a registry would take 15 ms, at
-// each opening and at the first request of each key that is limited to some cooperatives.
+// each opening and at the first request of each API key that is limited to some cooperatives.
 
 export class Statement<Params extends unknown[], Row> {
   private readonly compile: () => Database.Statement;

@@ -25,7 +25,7 @@ export const ERASED_STATUS = 'erased';
 export const LARGE_BLOCK = 65_536;
 export const SMALL_BLOCK = 512;
 
-/** Table with columns for the cooperative and the status, which are filters of lists. */
+/** Table with columns for cooperative and status, by which lists of its rows are filtered. */
 export interface CountedTable {
   readonly table: string;
   /** Status of rows that no list shows. */

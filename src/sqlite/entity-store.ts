@@ -21,8 +21,8 @@ export interface EntityStore<
   conflicts(values: Partial<Values>, exceptId?: number): FieldMessages;
   /**
    * Adds a row, records the creation in the history, and writes one event.
-   * @throws RegistryError `repeated` if a response is already saved under the same key, `invalid` for a
-   *   conflict, `unavailable` if the database is busy or the disk nearly full
+   * @throws RegistryError `repeated` if a response is saved under the same idempotency key, `invalid` for
+   *   a conflict, `unavailable` if the database is busy or the disk nearly full
    */
   create(
     ...row: [...New, nowSeconds: number, actor: Actor, keep?: ResponseToSave<Row> | undefined]

@@ -20,7 +20,7 @@ export interface SavedResponse extends StoredResponse {
 
 /** Response to save in the transaction that creates a row, so that a crash never loses only the response. */
 export interface ResponseToSave<Created> {
-  /** API key of the request. A key never gets the saved response to another key. */
+  /** Id of the API key of the request. No other API key gets the saved response. */
   readonly keyId: number;
   readonly idempotencyKey: string;
   readonly requestHash: string;
@@ -41,7 +41,7 @@ export function openIdempotentWrites(
     `SELECT request_hash AS requestHash, status, location, etag, body FROM idempotent_responses
      WHERE key_id = ? AND idempotency_key = ? AND created_at > ?`,
   );
-  // REPLACE, because an expired row with the same key may still exist.
+  // REPLACE, because an expired row with the same idempotency key may still exist.
   const insert = db.prepare<
     [number, string, string, number, string | null, string | null, string, createdAt: number]
   >(`INSERT OR REPLACE INTO idempotent_responses
@@ -98,11 +98,11 @@ const repeated = (): RegistryError =>
 
 /** Properties by which saved responses are found: the row that the request created, or the content. */
 interface ResponsesWith {
-  /** SELECT of created rows' paths, as `path`. A response is found if its Location ends with one of them. */
+  /** SELECT of created rows' paths, as `path`. A response is found if its Location ends with a path. */
   readonly paths: string;
   /** Texts that the body contains, such as national IDs. A text must contain no quote: it is put into SQL. */
   readonly texts: readonly string[];
-  /** Finds responses without Location if the body has `field`, and an `id` that the SELECT `ids` returns. */
+  /** Bodies of responses without Location: `field` is present, and `id` is a result of the SELECT `ids`. */
   readonly entries: readonly { readonly field: string; readonly ids: string }[];
 }
 

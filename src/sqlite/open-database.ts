@@ -129,7 +129,7 @@ export function withDatabase<T>(file: string, options: OpenOptions, work: (db: C
   }
 }
 
-/** Opens an unnamed database, which no other process can open and which SQLite deletes when it is closed. */
+/** Opens an unnamed database, which no other process can open and which SQLite deletes on closing. */
 export function openTemporary(schema: Schema, settings: ConnectionSettings): Connection {
   const raw = new Database('');
   const pragmas = pragmasOf(settings).filter(({ name }) => name !== 'journal_mode');

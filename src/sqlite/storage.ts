@@ -17,7 +17,7 @@ interface StorageDependencies {
   readonly measureCommit?: CommitMeasure | undefined;
 }
 
-/** `serve` must not wait for locks; others may. `issue` creates a missing file; `manage` needs the file. */
+/** `serve` never waits for locks; others may. `issue` creates a missing file; `manage` needs the file. */
 export type StorageUse = 'serve' | 'command' | 'issue' | 'manage';
 
 export class Storage {
@@ -78,7 +78,7 @@ export interface SequencePosition {
   readonly lastSequence: number;
 }
 
-/** @returns undefined for a registry that has lost its epoch, which `check` reports */
+/** @returns undefined for a registry without an epoch, a fault that `check` reports */
 export const readSequence = (db: Connection): SequencePosition | undefined =>
   db.row<SequencePosition>(
     `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence FROM feed WHERE id = 1`,

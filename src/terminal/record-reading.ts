@@ -41,7 +41,7 @@ export async function recordAccess(run: Run, { fields, isOfLedger, ...subject }:
   recordNobody(run);
 }
 
-/** Allows the command to print results, because they show no persons. */
+/** Allows a command whose results show no persons to print the results. */
 export function recordNobody({ reading }: CliContext): void {
   if (reading !== undefined) reading.isRecorded = true;
 }

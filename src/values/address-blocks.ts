@@ -17,7 +17,7 @@ export function parseAddress(text: string): Address | undefined {
 /** Public IPv6 addresses. Outside this range, ipaddr.js classifies addresses such as 4000::1 as unicast. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Also recognises private and reserved addresses in other notations (IPv4-mapped, NAT64, 6to4, Teredo). */
+/** False also for private and reserved addresses in other notations (IPv4-mapped, NAT64, 6to4, Teredo). */
 export function isPublicAddress(text: string): boolean {
   const address = parseAddress(text);
   if (address === undefined || address.range() !== 'unicast') return false;

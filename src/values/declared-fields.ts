@@ -1,6 +1,6 @@
 /**
- * Declarations of fields. They determine a field's type, its column in files, its use in bodies, responses,
- * schemas, history and events, and the effects of merges and erasures (CONTRIBUTING.md#add-a-field).
+ * Declarations of fields. Each determines the type of a field, its column in files, its use in bodies,
+ * responses, schemas, history and events, and how merges and erasures treat it (CONTRIBUTING.md#add-a-field).
  */
 
 import { parseDate } from './date-time.ts';

@@ -17,8 +17,8 @@ export class FieldError {
 }
 
 /**
- * A row that is `gone` existed, and will not return. A request is `repeated` if another one with its
- * Idempotency-Key was answered before. If the registry is `unavailable`, the client should try again later.
+ * A row that is `gone` existed, and will not return. A request is `repeated` if an earlier one with the
+ * same Idempotency-Key was answered. If the registry is `unavailable`, the client should try again later.
  */
 export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'repeated' | 'unavailable';
 

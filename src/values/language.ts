@@ -7,7 +7,7 @@ import kinyarwanda from './rw.json' with { type: 'json' };
 export const LANGUAGES = ['en', 'fr', 'rw'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Each name is in its own language, so that its speakers recognise it. */
+/** Name of each language in the language itself. */
 export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
   en: 'English',
   fr: 'Français',

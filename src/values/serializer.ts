@@ -1,6 +1,6 @@
 /**
- * Writes the most frequent responses as JSON text, without building an object first. A serializer has an
- * entry for each field of the schema's type, in the order of the response; a missing entry is a compile
+ * Writes the most frequent responses as JSON text, without building an object first. A serializer has a
+ * property for each field of the schema's type, in the order of the response; a missing one is a compile
  * error. The text equals the output of JSON.stringify.
  */
 import { formatDateTime, type TimeZone } from './date-time.ts';

@@ -50,7 +50,7 @@ const HOUR_MS = 3_600_000;
 /** Milliseconds between attempts, from Standard Webhooks 1.0.0. The last wait is repeated. */
 const WAITS_MS = [5_000, 300_000, HOUR_MS / 2, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
-/** Largest random change of a wait, as a fraction. It spreads messages that failed together. */
+/** Largest random change of a wait, as a fraction. Spreads the retries of messages that failed together. */
 const JITTER = 0.1;
 const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);
 
@@ -114,8 +114,8 @@ export class EndpointDelivery {
   }
 
   /**
-   * Takes over the stored endpoint. If a command has changed its progress, takes the values that commands
-   * change; all other progress is newer in memory.
+   * Takes over the stored endpoint. If a command has changed the progress, also takes over the values that
+   * commands change; all other progress is newer in memory.
    */
   update(endpoint: WebhookEndpoint): void {
     if (endpoint.revision !== this.endpoint.revision) {
@@ -149,7 +149,7 @@ export class EndpointDelivery {
     this.running = undefined;
   }
 
-  /** Name in the log, without the path of the URL, which may contain a secret. */
+  /** Name in the log, without the URL's path: the path may contain a secret. */
   private get name(): string {
     return `webhook endpoint ${this.endpoint.id} (${URL.parse(this.endpoint.url)?.origin})`;
   }
@@ -199,7 +199,7 @@ export class EndpointDelivery {
     return { message: restartMessage(to, position.sequence, nowSeconds(clock), zone), position };
   }
 
-  /** Continues at the end of the sequence, because the epoch has changed or the next events were deleted. */
+  /** Continues at the end of the sequence, after the epoch has changed or the next events were deleted. */
   private restart(): void {
     const position = readEnd(this.context.stores.narrowedTo(null));
     this.change({ ...NOTHING_FAILS, position, isRestarted: true });

@@ -16,7 +16,7 @@ export interface FeedPosition {
 }
 
 interface WebhookEndpointValues {
-  /** Key of the receiver, which determines the visible cooperatives. */
+  /** The receiver's API key, which determines the visible cooperatives. */
   readonly keyId: number;
   readonly url: string;
   /** Null for all types. */
@@ -240,7 +240,7 @@ export class WebhookStore {
   // Operations of the delivering service
 
   /**
-   * @returns ids of endpoints whose results were not stored, because a command has changed or removed them
+   * @returns ids of endpoints whose results were not stored: a command has changed or removed these endpoints
    * @throws StorageError `failed` while another process has the lock
    */
   store(outcomes: readonly WebhookOutcome[]): readonly number[] {
@@ -280,7 +280,7 @@ export class WebhookStore {
     return endpoints;
   }
 
-  /** Takes the lock until `close` or the end of the process. @returns false while another store has it */
+  /** Takes the lock until `close` or the end of the process. @returns false if another store has the lock */
   claim(): boolean {
     this.lock ??= lockPrivateFile(this.lockPath);
     return this.lock !== undefined;

@@ -6,7 +6,7 @@ import { EVENT_TYPES } from '../registry/changes/append-and-expire-events.ts';
 import { isPublicAddress } from '../values/address-blocks.ts';
 import { FieldError } from '../values/errors.ts';
 
-// Addresses of host names, which must be public unless the operator allows private addresses
+// Resolution of host names: all addresses must be public, unless the operator allows private addresses
 
 export type Resolve = (
   host: string,

@@ -76,7 +76,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
 
 type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
 
-/** Includes the cooperatives of the API key: a saved response is not sent after they change. */
+/** Includes the cooperatives of the API key, so that after a change of these no saved response is sent. */
 function identify(
   { caller, visible, path, bodyHash }: ApiRequest,
   idempotencyKey: string,
@@ -86,7 +86,7 @@ function identify(
   return { keyId: (caller as ApiKey).id, idempotencyKey, requestHash };
 }
 
-/** @throws HttpError 422 if the key was used for another request */
+/** @throws HttpError 422 if the Idempotency-Key was used for another request */
 function toReplay(
   { requestHash, status, body, location, etag }: SavedResponse,
   expectedHash: string,

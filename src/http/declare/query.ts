@@ -74,7 +74,7 @@ export type ParsedQuery<Parameters extends QueryParameters> = {
 };
 
 /**
- * Refuses unknown and repeated parameters, because a list with a misspelt filter must not return all members
+ * Refuses unknown and repeated parameters: if a misspelt filter were ignored, a list would return all members
  * (docs/api.md#lists).
  * @throws RegistryError `invalid` with all faults
  */

@@ -65,7 +65,7 @@ type Failing = IncomingMessage & { [FAILURE]?: HttpError };
 
 /**
  * Makes the reading of a body fail: the rest will never arrive, because the next bytes on the connection are
- * not HTTP. Does not destroy the message: this would also destroy the connection before the response is sent.
+ * not HTTP. Destroying `incoming` would also destroy the connection before the response is sent.
  */
 export function failBody(incoming: IncomingMessage, error: HttpError): void {
   (incoming as Failing)[FAILURE] = error;
@@ -279,7 +279,7 @@ function ofNew(field: NamedField): BodyField {
 
 function ofUpdate(field: NamedField): BodyField {
   const { name, initial, isFixed } = field;
-  // A fixed field can be omitted, because a client may send back a response to GET without the field.
+  // Fixed fields can be omitted: clients may send back a response to GET, in which some of these are hidden.
   if (isFixed === true)
     return { ...kindOf({ ...field, description: 'Cannot be changed.' }), name, presence: 'default' };
   return { ...kindOf(field), name, presence: initial === undefined ? presenceOf(field) : 'default' };

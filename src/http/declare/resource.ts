@@ -120,7 +120,7 @@ export function pageResponse(rows: string, path: string, row: Schema): SuccessRe
   };
 }
 
-/** Requires a route with a scope, so that the key is known. */
+/** Only for routes that require a scope: their callers have an API key. */
 export const actorOf = ({ caller }: Pick<ApiRequest, 'caller'>): Actor => `key:${(caller as ApiKey).id}`;
 
 /** @throws RegistryError `not_found` for a malformed id (docs/api.md#routes) */

@@ -15,7 +15,7 @@ import { type ApiResponse, badRequest, type Headers, type ResponseHeader, refusa
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
-/** Methods of requests, each with the method of the route that handles it. */
+/** For each request method, the method of the routes that handle such requests. */
 export const METHODS = {
   GET: 'GET',
   HEAD: 'GET',
@@ -60,7 +60,7 @@ export interface Parameter {
   readonly description: string;
   readonly schema: Schema;
   readonly example: string;
-  /** True if any byte is legal, because a mistyped national ID must never give 404 (docs/api.md#routes). */
+  /** True if any byte is legal: a mistyped national ID must not give 404 like an illegal path. */
   readonly takesAnyByte?: boolean;
 }
 
@@ -82,15 +82,15 @@ export interface Creation<Created> {
   /** Composes the response. May run inside the transaction, so the response must depend on this row only. */
   respond(created: Created, request: Pick<ApiRequest, 'params'>): ApiResponse;
   /**
-   * True if all personal data in a 201 response comes from its request. A function decides by the body.
-   * Such a response is not recorded as an access (docs/ledger.md#recorded-data).
+   * True if all personal data in a 201 response comes from the request. Such a response is not recorded as an
+   * access (docs/ledger.md#recorded-data). A function decides by the body of the request.
    */
   readonly showsOnlyItsRequest?: boolean | ((body: unknown) => boolean) | undefined;
   /** Returns the data subjects of a saved response. Undefined if responses show no person. */
   readonly subjectOf?: ((shown: ShownRow, request: Pick<ApiRequest, 'params'>) => Subject) | undefined;
 }
 
-/** Part of a saved response that identifies the data subject: a member, or a row with its member. */
+/** Part of a saved response. Identifies the data subject: the member that is shown, or whose row is shown. */
 export interface ShownRow {
   readonly id: string;
   readonly member?: { readonly id: string };
@@ -105,7 +105,7 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly isOutsideApi?: boolean;
   /** True for a page for people. OpenAPI does not describe such routes. */
   readonly isPage?: true;
-  /** True to serve the route even in an overload: a refused health check would restart the service. */
+  /** True to serve the route even in an overload: a refused health check would lead to a restart. */
   readonly isAlwaysAnswered?: true;
   readonly operationId: string;
   readonly summary: string;
@@ -202,7 +202,7 @@ export class ApiRequest<Query extends QueryParameters = QueryParameters> {
   readonly path: string;
   /** Prefix of paths for clients: from PUBLIC_URL, or else from the framework that mounts the handler. */
   readonly prefix: string;
-  /** Empty until a path has matched. */
+  /** Empty until a route matches the path. */
   template = '';
   route: Route | undefined;
   params: { readonly [name: string]: string } = NO_PARAMS;
@@ -243,7 +243,7 @@ export class ApiRequest<Query extends QueryParameters = QueryParameters> {
     this.outgoing.once('close', work);
   }
 
-  /** Cooperatives visible to the caller, to which every store is limited. */
+  /** Cooperatives visible to the caller. Every store is limited to these. */
   get visible(): Visible {
     return this.caller?.cooperatives ?? null;
   }
@@ -275,7 +275,7 @@ function readRequestId(incoming: IncomingMessage): string {
   return isSafe ? id : randomUUID();
 }
 
-/** @throws HttpError 400 for invalid UTF-8, because the replacement characters would match no person */
+/** @throws HttpError 400 for invalid UTF-8: with its replacement characters, a search would find nobody */
 function parseSearch(text: string): URLSearchParams {
   const search = new URLSearchParams(text);
   const isReplaced = search.toString().includes(REPLACED) && !text.toUpperCase().includes(REPLACED);
@@ -286,7 +286,7 @@ function parseSearch(text: string): URLSearchParams {
 /** U+FFFD, which replaces bytes that are not valid UTF-8. */
 const REPLACED = '%EF%BF%BD';
 
-/** Express, and Fastify with middie, remove the prefix from `url`, and keep it in `originalUrl`. */
+/** Express, and Fastify with middie, remove the prefix from `url`. `originalUrl` keeps the prefix. */
 function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
   if (typeof originalUrl !== 'string' || !originalUrl.endsWith(url)) return '';
@@ -297,7 +297,7 @@ function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unkn
 /** Removes the prefix, unless a proxy has already removed it (docs/operating.md#behind-a-prefix). */
 function withoutPrefix(path: string, prefix: string): string {
   if (prefix !== '' && path === prefix) return '/';
-  // A path /api/v1/… has no prefix, even if the prefix is /api.
+  // A path /api/v1/… counts as without prefix, even if the prefix is /api.
   if (prefix === '' || !path.startsWith(`${prefix}/`) || path.startsWith(API_ROOT)) return path;
   return path.slice(prefix.length);
 }

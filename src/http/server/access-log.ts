@@ -96,7 +96,7 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
       if (level !== 'info') return;
       add(`${JSON.stringify({ time: timeOf(now()), level: 'info', message })}\n`);
     },
-    /** Counts a closed connection by message. The count is logged within a second. */
+    /** Counts a closed connection under its log message. The counts are logged within a second. */
     connectionClosed: count,
     flush(): void {
       addCounts();

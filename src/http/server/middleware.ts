@@ -53,7 +53,7 @@ const LEAST_SAMPLES = 3;
  * client waits at most about twice this time, first for its turn, then for the end of the iteration.
  */
 const ADMITTING_MS = 50;
-/** Each iteration admits at least this many requests: a suspended process may exceed ADMITTING_MS. */
+/** Each iteration admits at least this many requests, even after a suspension longer than ADMITTING_MS. */
 const LEAST_ADMITTED = 24;
 /** An overload ends after this many milliseconds without a refusal. Must be longer than `HELD_MS`. */
 const CALM_MS = 3_500;
@@ -123,7 +123,7 @@ const OVERLOADED = refusal(
   'overloaded',
 );
 
-/** Time for which a refused connection is not read. Less than Retry-After, which clients should obey. */
+/** Time for which a refused connection is not read. Ends before the client may retry (`Retry-After`). */
 const HELD_MS = 2_900;
 
 /** Refuses nothing before `start` is called. */
@@ -264,8 +264,8 @@ export function admitsHost({ allowedHosts }: Pick<ApiKey, 'allowedHosts'>, heade
 }
 
 /**
- * Returns the host in the first of the headers `Origin`, `Referer` and `Host` that is present. Clients can
- * send any headers, so the check prevents only accidental misuse.
+ * Returns the host in the header `Origin`, else in `Referer`, else in `Host`. Clients can send any headers,
+ * so the check prevents only accidental misuse.
  */
 export function requestDomain(headers: NamingHeaders): string | undefined {
   const url =
@@ -338,8 +338,8 @@ function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middl
     if (token.length !== API_KEY_LENGTH) return MALFORMED;
     const now = nowSeconds(clock);
     const key = keys.findBySecret(hashOf(token), now);
-    // The checksum only tells operators whether a key is unknown or malformed. Checking it first would slow
-    // down requests with valid keys.
+    // The checksum only tells operators whether a key is unknown or malformed. If the checksum were checked
+    // first, requests with valid keys would take longer.
     if (key === undefined) return isApiKey(token) ? UNKNOWN : MALFORMED;
     // Set before the checks below, so that the log names the key even if the request is refused.
     request.caller = key;

@@ -165,7 +165,7 @@ const LEGAL_SEGMENT = /^[A-Za-z0-9_.-]+$/;
 
 type Router = (path: string) => Match | undefined;
 
-/** @throws Error for two routes with equal method and path, or with different parameters in one place */
+/** @throws Error for two routes with equal method and path, or with different parameters in one segment */
 export function createRouter(routes: readonly Route[]): Router {
   const root = newNode();
   for (const route of routes) addRoute(root, route);

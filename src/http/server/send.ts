@@ -102,7 +102,7 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
       subject = undefined;
       text = toText(response.body);
     }
-    // Waking a client costs as much as making its response, so an iteration sends all responses at its end.
+    // Waking a client costs as much as making a response. Several responses sent together wake a client once.
     if (recording === undefined || subject === undefined)
       return scheduler.atEnd('send', () => finish(request, response, text));
     const record = toRecord(request, response, subject, clock.now(), recording.trustedProxies);

@@ -46,7 +46,7 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** Default maximum of open connections (docs/operating.md#overload). */
 const MAX_CONNECTIONS = 4_096;
-/** Share of the maximum above which unused connections are closed to make room for new clients. */
+/** Above this share of the maximum, unused connections are closed to make room for new clients. */
 const CROWDED = 0.9;
 /** Maximum bytes of unread responses in memory, over all connections. */
 const MAX_UNSENT_BYTES = 32 * 2 ** 20;
@@ -167,7 +167,7 @@ function openServer(options: ConnectionOptions) {
   return { server, connections, serve };
 }
 
-/** Above `most`, closes the longest-unused connections; above MAX_UNSENT_BYTES, the slowest readers. */
+/** Above `most` connections, closes the longest unused; above MAX_UNSENT_BYTES, the slowest readers. */
 function makeRoom(connections: Connections, most: number, log: ConnectionLog): void {
   const all = [...connections.values()];
   if (all.length > most) {
@@ -263,7 +263,7 @@ async function closeAll(
 
 export interface ConnectionLog {
   refused(requestId: string, status: number): void;
-  /** Counts connections closed for lack of room, by kind. */
+  /** Counts a connection that was closed or refused for lack of room. @param what message for the log */
   closed(what: string): void;
 }
 
@@ -282,15 +282,15 @@ const MAX_PIPELINED = 32;
 const STOP_PARSING = 2;
 
 /**
- * Connection of a client. Unless it is dropped, requests whose handling has begun are answered before it
- * ends, so that clients learn of changes on disk.
+ * Connection of a client. Unless dropped, a connection ends only after it has answered all requests whose
+ * handling has begun, so that clients learn of changes on disk.
  */
 export class Connection {
   private readonly socket: SocketWithHandle;
   private readonly log: ConnectionLog;
   /** Response to the last request. Responses end in order, so when this one has ended, all have. */
   private last: ServerResponse | undefined;
-  /** Response whose handling began last. */
+  /** Response to the request whose handling began last. */
   private current: ServerResponse | undefined;
   private hasBegun = false;
   /** Request whose response ends the connection. */
@@ -404,7 +404,7 @@ export class Connection {
     this.log.refused(requestId, status);
   }
 
-  /** Ends a connection on which the client has sent nothing: closeIdleConnections() does not end it. */
+  /** Ends a connection on which no byte has arrived. closeIdleConnections() leaves such a connection open. */
   endIfUnused(): void {
     if (!this.hasBegun && this.socket.bytesRead === 0) this.socket.destroy();
   }

@@ -22,7 +22,7 @@ export interface MemberOfFile {
 
 /**
  * True if two members with the same name and phone are probably one person with a mistyped national ID.
- * Members of two cooperatives with different dates of birth are two persons.
+ * If the cooperatives and the dates of birth both differ, the members are two persons.
  */
 export function isMistyped(one: MemberOfFile, other: MemberOfFile): boolean {
   const different = [...one.identityCard].filter((digit, place) => digit !== other.identityCard[place]);

@@ -1,5 +1,5 @@
 /**
- * Matches rows without a reference with stored entries of the same member and values
+ * For rows without a reference, finds stored entries of the same member with the same values
  * (docs/import-reference.md#entries-without-a-reference). Each stored entry matches only one row, so two
  * equal rows are two entries.
  */
@@ -13,7 +13,7 @@ import { type Check, where } from './check-statements.ts';
 interface Entries {
   /** Column with the id of the owner, in `resolved_references` and in the table of entries. */
   readonly owner: 'member_id' | 'account_id';
-  /** File columns that distinguish the entries of an owner. An index covers them. */
+  /** File columns that distinguish the entries of an owner. An index covers these columns. */
   readonly values: readonly string[];
   /** SQL expression for the member of an entry `t`. */
   readonly member: string;
@@ -59,7 +59,7 @@ export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   }
 }
 
-/** Clears references to entries of other members. Then stages unresolved rows that have an equal entry. */
+/** Unresolves rows that match another member's entry. Then stages unresolved rows with an equal entry. */
 function stageUnmatched(db: Connection, kind: ImportKind, { owner, values, member }: Entries): void {
   const { table } = TARGETS[kind];
   db.exec(`INSERT INTO staging.entries_of_others (line)
@@ -99,11 +99,11 @@ function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries,
   );
 }
 
-/** SQL expression for the end of the last range of taken ids that begins at or before `t.id`, or 0. */
+/** SQL expression for the end of the last range of taken ids with a start of at most `t.id`; 0 if none. */
 const LAST_TAKEN = `coalesce((SELECT last_row FROM staging.taken_entries WHERE first_row <= t.id
   ORDER BY first_row DESC LIMIT 1), 0)`;
 
-/** Stages the entries of accepted rows of the original files, as ranges of ids. */
+/** Stages ranges of taken ids: the entries of rows that the original files did not reject. */
 function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): void {
   db.exec('DELETE FROM staging.taken_entries');
   if (origin === '') return;

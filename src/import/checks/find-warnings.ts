@@ -1,7 +1,7 @@
 /**
  * Finds the warnings about a checked file (docs/import-reference.md#warnings). Warnings that stop a file, and
- * `other_name`, `same_entry` and `same_payment`, are only about new, changed and removed rows, so that an
- * imported file can be imported again.
+ * `other_name`, `same_entry` and `same_payment`, are only about new, changed and removed rows. So a file can
+ * be imported again without these warnings.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';
@@ -41,7 +41,7 @@ import { describeNewer, newerVersionSql } from './newer-version-of-a-file.ts';
 import { TYPED_WARNINGS } from './typed-warnings.ts';
 
 // Signs that a ledger was imported before. A file that is imported again has new rows if its members or their
-// entries have changed since. If a ledger comes again in another form, all its rows are new.
+// entries have changed since. If a ledger is imported again in another form, all its rows are new.
 
 const SAME_FILE =
   '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
@@ -76,9 +76,9 @@ function entriesAsStored({ columns, zone }: FileScope, kind: LedgerKind): string
 
 /**
  * Returns a SELECT of `line, detail` for the new rows of a file whose bytes were imported before. If the
- * earlier import refused at least as many rows as are now new or refused, new rows are normal, and the result
- * is undefined. A row without a reference is also new if its code or national ID now belongs to another
- * member.
+ * earlier import refused at least as many rows as are now new or refused, these may be the same rows, and
+ * the result is undefined. A row without a reference is also new if its code or national ID now belongs to
+ * another member.
  */
 function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string | undefined {
   const before = db.row<{ id: number; refused: number }>(
@@ -96,8 +96,8 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
 
 /**
  * Returns a SELECT of `line, detail` for new rows that are probably stored already, or undefined. If
- * `sameFileSql` has no result, finds new rows that equal stored entries, if these are at least nine tenths of
- * the rows for a cooperative. Entries that other rows match, or that the import removes, do not count.
+ * `sameFileSql` has no result, finds new rows that equal stored entries. At least nine tenths of the rows for
+ * a cooperative must be such rows. Entries that other rows match, or that the import removes, do not count.
  */
 function alreadyStoredSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
@@ -163,7 +163,7 @@ const FEWEST_OF_OTHER = 3;
 const LISTED_ELSEWHERE =
   '{found} of the {rows} members listed for {code} are members of {other}: is this the right code?';
 /**
- * Finds the rows for a cooperative if nearly all people in them are members of one other cooperative, and few
+ * SELECT of a cooperative's rows if nearly all people in them are members of one other cooperative, and few
  * are members of the named cooperative (`here`). People whose code, name or national ID the list would change
  * do not count as `here`: they may be members of both cooperatives. Skips a cooperative that most of the
  * people have left: they may have moved.
@@ -213,7 +213,7 @@ const MANY_CHANGES = `WITH
   CROSS JOIN changed e ON e.cooperative_id = s.cooperative_id
   WHERE s.rows * ${MANY.share} > s.members`;
 
-/** Finds new rows for people whom a correction has moved to another cooperative. */
+/** SELECT of new rows for people whom a correction has moved to another cooperative. */
 const MOVED = `SELECT DISTINCT e.line,
     json_object('cooperative', c.code, 'id', replace(h.actor, 'correction:', ''))
   FROM staging.elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
@@ -390,7 +390,7 @@ export const hasNewStops = (db: Connection, lastId: number): boolean =>
 export const lastWarning = (db: Connection): number =>
   db.value<number>('SELECT coalesce(max(id), 0) FROM staging.warnings');
 
-/** Stages members elsewhere with the national ID of a row that is new or changes an identity or code. */
+/** For new rows, and rows that change an identity or code, stages members elsewhere with the national ID. */
 function findElsewhere(db: Connection): void {
   db.exec('DELETE FROM staging.elsewhere');
   if (!db.has('main.members')) return;

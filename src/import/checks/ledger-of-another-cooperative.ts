@@ -72,7 +72,7 @@ const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperati
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
-/** Finds cooperatives with many names in the file other than the stored ones: half, and at least three. */
+/** SELECT of cooperatives for which half of the file's names (at least three) are not the stored ones. */
 const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
@@ -102,8 +102,8 @@ export const otherNameSql = ({ kind }: FileScope): string | undefined =>
     : undefined;
 
 /**
- * Stages a warning if at least half of the people in the rows for a cooperative, and at least three, are not
- * its members but members of one other cooperative. Must be called before refused rows are removed, because
+ * Stages a warning if at least half of the people in the rows for a cooperative, and at least three, are
+ * members of one other cooperative, and not of this one. Must be called before refused rows are removed:
  * the rows of these people have faults.
  */
 export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
@@ -147,7 +147,7 @@ function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
 const LOAN_OF_DAY = 't.loan_start_date IS r.loan_start_date';
 
 /**
- * Returns a JOIN of entries `t` of other cooperatives that equal a row.
+ * Returns a JOIN of entries `t` that equal a row and belong to other cooperatives.
  * @param isOther returns an SQL condition on the id of the other cooperative
  */
 function storedElsewhere(
@@ -177,7 +177,7 @@ function storedElsewhere(
   }
 }
 
-/** WITH clause: `sample` has lines spread evenly over the file, `sizes` counts these by cooperative. */
+/** WITH clause: `sample` has lines spread evenly over the file, `sizes` counts the sample by cooperative. */
 export const WITH_SAMPLE = `WITH
   ends AS (SELECT min(line) AS first, max(line) AS last FROM staging.resolved_references),
   sample AS MATERIALIZED (SELECT DISTINCT (SELECT line FROM staging.resolved_references
@@ -190,7 +190,7 @@ export const WITH_SAMPLE = `WITH
 export const IS_HALF_OF_SAMPLE = `2 * count(DISTINCT r.line) >=
   (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`;
 
-/** Finds pairs of cooperatives if entries of `other` equal at least half of the sampled rows for `own`. */
+/** Finds pairs of cooperatives: entries of `other` equal at least half of the sampled rows for `own`. */
 function findCandidates(scope: FileScope, kind: LedgerKind) {
   return scope.db.rows<{ own: number; other: number }>(
     `${WITH_SAMPLE} SELECT p.cooperative_id AS own, t.cooperative_id AS other FROM sample s
@@ -201,7 +201,7 @@ function findCandidates(scope: FileScope, kind: LedgerKind) {
   );
 }
 
-/** Finds rows that equal entries of another cooperative, if they are 90 % or more of a cooperative's rows. */
+/** Finds rows that equal entries of another cooperative, if 90 % of the rows for a cooperative do. */
 function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined {
   const { db } = scope;
   const candidates = findCandidates(scope, kind);

@@ -41,8 +41,8 @@ const ofFile = (cooperative: string): string => `${cooperative} IN
   (SELECT cooperative_id FROM staging.resolved_references WHERE cooperative_id IS NOT NULL)`;
 
 /**
- * Stages the missing rows, or a fault if the file cannot replace the import. Skips rows of erased persons and
- * of cooperatives that are not in the file. Must be called after rows are matched with stored rows.
+ * Stages the missing rows, or a fault if the file cannot replace the import. Skips rows of erased persons,
+ * and rows of cooperatives that the file lacks. Must be called after rows are matched with stored rows.
  */
 export function findMissing({ db, kind, replaces }: FileScope): void {
   if (replaces === undefined) return;
@@ -111,8 +111,8 @@ function describeBlockers(id: number, count: number, blockers: readonly UndoBloc
 }
 
 /**
- * Makes a row a new entry if the replaced import created an entry with the same reference for another member
- * or loan. The old entry then counts as missing and is removed. Skips entries of erased persons.
+ * Makes a row a new entry if the replaced import gave the row's reference to an entry of another member or
+ * loan. The old entry then counts as missing and is removed. Skips entries of erased persons.
  */
 export function separateOwners({ db, kind, replaces }: FileScope): void {
   if (replaces === undefined || !isLedger(kind)) return;
@@ -129,7 +129,7 @@ export function removeMissing({ db, kind, replaces }: FileScope, by: Recording):
   if (replaces !== undefined && isLedger(kind)) remove(db, kind, 'SELECT id FROM staging.missing', by);
 }
 
-/** Removes accounts of the replaced import that lost all transactions. Must be called after the writes. */
+/** Removes empty accounts that the replaced import opened. Must be called after the writes. */
 export function removeEmptied({ db, kind, replaces }: FileScope, by: Recording): void {
   if (replaces === undefined || kind !== 'savings') return;
   const emptied = `SELECT a.id FROM (${rowsOf(replaces, 'accounts')}) a

@@ -1,6 +1,6 @@
 /**
- * Detects a newer version of an imported file (docs/import-reference.md#a-newer-version-of-a-file). The
- * file has a new entry, and lacks a similar stored entry of the same day. Neither entry has a reference.
+ * Detects a newer version of an imported file (docs/import-reference.md#a-newer-version-of-a-file). Such
+ * a file has a new entry, and lacks a similar stored entry of the same day. Neither entry has a reference.
  */
 
 import { creatorOf } from '../../journal/change-texts.ts';

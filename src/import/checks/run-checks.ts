@@ -48,7 +48,7 @@ const OPENING_BALANCE: Check = {
 const KNOWN_MEMBER = 'k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code';
 const IS_MEMBER_UNKNOWN = `p.cooperative_id IS NOT NULL AND p.member_id IS NULL
   AND p.line NOT IN (SELECT line FROM staging.erased_rows)`;
-/** `addMemberCodes` has added the codes of members named only by national ID. */
+/** Checks of the member code. `addMemberCodes` has added the codes of members named only by national ID. */
 const MEMBER: readonly Check[] = [
   unknown(
     'member_code',
@@ -213,7 +213,7 @@ const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
 };
 
 /**
- * Resolves a row with a new national ID to the member with the same code, whose ID the import then updates.
+ * SQL that resolves a row with a new national ID to the member with the same code. The import updates the ID.
  * Checks refuse the row if the file also contains the old ID, or if another member of the cooperative has the
  * new ID.
  */

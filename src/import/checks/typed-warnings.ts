@@ -1,6 +1,6 @@
 /**
  * Warnings about a row that a user types at the desk (docs/desk.md#entering-by-hand). Imports of files do not
- * have these warnings, because only the user who types a row can answer them at once.
+ * give these warnings, because only the user who types a row can answer them at once.
  */
 import { TYPED_AGAIN } from '../../registry/entries.ts';
 import { MOST_TIMES_PAID } from '../../registry/payments.ts';
@@ -66,7 +66,7 @@ const unusualWeight = typedWarning(
     }),
 );
 
-/** Warns of payments above a loan's amount. The excess may be interest or a mistake. */
+/** Warns of a payment larger than the rest of the loan. The excess may be interest or a mistake. */
 const beyondAmount = typedWarning(
   'beyond_amount',
   ['amount'],

@@ -413,7 +413,7 @@ const listFirstRows = ({ file, findings }: FileCheck): FirstRow[] =>
 
 const MOST_CHARACTERS = 80;
 
-/** Reads the names of people on these lines again from the file. The desk shows them beside the findings. */
+/** Reads the file again for the names on these lines. The desk shows the names beside the findings. */
 async function namesOn(
   lines: ReadonlySet<number>,
   { source, findings: { header } }: FileCheck,

@@ -100,7 +100,7 @@ interface SideFilePlace {
   readonly option: string;
   /** Such as `a rejects file`. */
   readonly name: string;
-  /** True for a side file of an earlier import, which may be replaced. */
+  /** True for the path of an earlier import's side file. Such a file may be replaced. */
   readonly accepts: (path: string) => Promise<boolean>;
 }
 

@@ -38,7 +38,7 @@ export interface TextEncoding {
 export const markOf = (encoding: Encoding): Buffer => MARKS.get(encoding) ?? Buffer.alloc(0);
 
 /**
- * Returns the encoding that the byte order mark names, or else the fallback. Without a mark and a fallback, a
+ * Returns the encoding that the byte order mark names, or else the fallback. Without a mark or fallback, a
  * file is read as UTF-8 if it is mostly UTF-8. Any other file is read as Windows-1252, in which all bytes are
  * valid.
  */
@@ -99,8 +99,8 @@ export interface FileContent {
   readonly sha256: string;
   /**
    * True if the file is valid UTF-8, or has more valid multi-byte characters than invalid sequences. Text in
-   * another encoding hardly ever contains valid multi-byte characters. A damaged UTF-8 file has many of them,
-   * and its names would be wrong in any other encoding.
+   * another encoding hardly ever contains valid multi-byte characters. A damaged UTF-8 file has many such
+   * characters. In another encoding, the names in the file would be wrong.
    */
   readonly isMostlyUtf8: boolean;
   readonly hasNul: boolean;

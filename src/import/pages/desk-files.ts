@@ -1,6 +1,6 @@
 /**
  * Files that users uploaded to the desk, and the commands that read them. All users see all files, also after
- * a restart of the desk. Only the operating-system user of the desk can read their folder.
+ * a restart of the desk. Only the operating-system user of the desk can read the folder.
  */
 import {
   createWriteStream,
@@ -247,7 +247,7 @@ export class DeskFiles {
     if (kind !== undefined && choices !== undefined) this.startCheck(file, kind, choices, as);
   }
 
-  /** Confirms the import, or checks the file again if the check has ended or another user started it. */
+  /** Confirms the import. If the check has ended or another user started the check, checks the file again. */
   startImport(file: DeskFile, as: RunAs): void {
     const { check } = file;
     if (check?.isAsking === true && check.user === as.user) check.agree();

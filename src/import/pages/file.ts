@@ -73,8 +73,8 @@ ${body}`,
 }
 
 /**
- * The user who started a run knows the uploaded rows, and the command recorded its access to stored data. If
- * another user sees the results, that access must be recorded too.
+ * The user who started a run knows the uploaded rows, and the command recorded an access to stored data. If
+ * another user sees the results, a further access must be recorded.
  */
 const showsTo = (visit: Visit, run: CommandRun): Shows | 'nobody' =>
   run.user === visit.session.user ? 'nobody' : showingAll(visit);

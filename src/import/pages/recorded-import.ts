@@ -26,7 +26,7 @@ import { deskFilesOf } from './desk-files.ts';
 import { countFields, sentences, showingAll } from './findings.ts';
 import { type CommandRun, OUTDATED, runAs } from './previews-and-runs.ts';
 
-/** Maximum number of rows that the page shows. For a larger operation, it shows no rows. */
+/** Maximum number of rows that the page shows. The page shows no rows of a larger operation. */
 const MOST_SHOWN = 20;
 
 export interface ShownRow {

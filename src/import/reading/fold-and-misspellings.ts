@@ -65,7 +65,7 @@ export function foldPhrase(heading: string): string {
 
 // Search for the known name nearest to a mistyped name
 
-/** Minimum length of a word with one typo. A shorter word with another letter is often another name. */
+/** Minimum length of a name to permit one typo. A shorter name with another letter is often another name. */
 const LETTERS_FOR_ONE_TYPO = 4;
 const LETTERS_FOR_TWO_TYPOS = 8;
 

@@ -30,7 +30,7 @@ export interface UnknownWords {
   readonly column: string;
   /** Distinct words, each in the spelling that occurs first; empty if the column has too many. */
   readonly words: readonly string[];
-  /** True if the column has more unknown words, which are not listed because they may be personal data. */
+  /** True if the column has unknown words that `words` omits, because they may be personal data. */
   readonly hasMore: boolean;
 }
 
@@ -239,7 +239,7 @@ const areNames = (values: readonly string[]): boolean =>
 
 /** Minimum age of members, in years. */
 const YOUNGEST = 15;
-/** Age in years. At least a quarter of all members are this old, but hardly any cooperative is. */
+/** Minimum age of the oldest quarter of members, in years. Hardly any cooperative is this old. */
 const OLD = 50;
 
 /** @param isOnly true if the kind has no other column of dates; otherwise the years must fit the column */
@@ -262,7 +262,7 @@ function areDatesOf(
   return column.name === 'registration_date' && share((age) => age < YOUNGEST) >= NEARLY_ALL;
 }
 
-/** Returns the column of the nearest known heading (`nearestName`), if it accepts nearly all values. */
+/** Returns the column of the nearest known heading. The column must accept nearly all values. */
 function columnsBySpelling(
   { text, values }: UnknownHeading,
   { kind, cells, assigned }: GuessContext,
@@ -302,8 +302,8 @@ export function placeHeadings(
 }
 
 /**
- * Assigns columns by name and dictionary. If several headings mean one column, the column goes only to a
- * heading that is its exact name, because nothing shows which of the others is right.
+ * Assigns columns by name and dictionary. If several headings mean one column, only a heading that is the
+ * column's exact name gets the column: nothing shows which other heading would be right.
  */
 function placeKnown(kind: ImportKind, cells: readonly string[]): PlacedHeading[] {
   const recognised = recogniseHeadings(kind, cells);

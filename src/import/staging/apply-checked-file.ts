@@ -132,7 +132,7 @@ const LARGE = 10_000;
 
 /**
  * Maximum ratio of stored to new rows at which rebuilding an index is faster than adding to it: in an index
- * larger than the cache, nearly every new entry is on another page.
+ * larger than the cache, nearly every new row changes another page.
  */
 const MOST_STORED_PER_NEW = 3;
 
@@ -344,7 +344,7 @@ const countUnstaged = (db: Connection): number =>
        AND NOT EXISTS (SELECT 1 FROM staging.rows r WHERE r.line = f.line))`,
   );
 
-/** SQL after FROM. A void payment always stays void. */
+/** SQL after FROM: kept values that may be overwritten. A void payment always stays void. */
 const CAN_OVERWRITE = `staging.kept k WHERE NOT EXISTS
   (SELECT 1 FROM main.payments t WHERE k."column" = 'status' AND t.id = k.row_id AND t.status = 'void')`;
 
@@ -367,12 +367,12 @@ function apply(
   record: ImportRecord,
 ): ImportChanges & { readonly importId: number; readonly lockMs: number } {
   const { db, monotonicMs } = scope;
-  // The checks have verified the references of all rows, and that no row refers to the rows to be removed
+  // The checks have verified that all references exist, and that no row refers to a row to be removed
   // (checks/missing-rows.ts). A second verification would take longer than the write.
   db.raw.pragma('foreign_keys = OFF');
   try {
     let { version } = checked;
-    /** Repeats the checks if the registry has changed since the last ones. Returns true after a change. */
+    /** Repeats the checks if a change of the registry has outdated them. Returns true after a repetition. */
     const renew = () => {
       const current = readDataVersion(db);
       if (current === version) return false;
@@ -380,7 +380,7 @@ function apply(
       version = current;
       return true;
     };
-    // Repeats outdated checks before taking the write lock: the user may have confirmed long after them.
+    // Repeats outdated checks before taking the write lock: the user may have confirmed after a long time.
     db.transaction.deferred(() => {
       renew();
       stageTouchedMembers(scope);

@@ -117,7 +117,7 @@ function isInUse(file: string): boolean {
 
 export type RegistrySize = ReturnType<typeof readSize>;
 
-/** Counts the rows of each kind, in a time that does not depend on their number. */
+/** Counts the rows of each kind in constant time. */
 export function readSize(db: Connection) {
   const countRows = (counts: Totals) => db.value<number>(sizeSql(counts));
   return db.transaction.deferred(() => ({
@@ -132,7 +132,7 @@ export function readSize(db: Connection) {
 
 // Rows with the code or national ID of a member who was merged into another member
 // (docs/correcting.md#registered-twice). These rows belong to the remaining member. `readReplacedNumbers`
-// finds most of these rows, but not if the person still has the former national ID in another cooperative.
+// finds most of these rows, but not those of a person who still has the former ID in another cooperative.
 
 /** Returns SQL for the last value of a removed member's field. */
 const lastOf = (field: string): string => `(SELECT h.old FROM main.changes h

@@ -116,14 +116,14 @@ export function leaveStored(scope: FileScope, cells: string): void {
  */
 const ofField = (kind: ImportKind, h: string): string =>
   `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field IN (e.field, e."column")`;
-/** False for changes by undone imports and by their undos. */
+/** SQL condition: neither an undone import nor an undo made the change `h`. */
 const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
 
 export function leaveCorrected(scope: FileScope): void {
   const { db, kind } = scope;
   if (!db.has('staging.changes')) return;
-  // `f` is the first change after the last import. Its `old` is the imported value, or that of the new row.
+  // `f` is the first change after the last import. Its `old` is the imported value, or the value at creation.
   const corrected = `SELECT e.id FROM staging.changes e CROSS JOIN main.changes l
     ON l.id = (SELECT max(h.id) FROM main.changes h WHERE ${ofField(kind, 'h')} AND ${isInForce('h')})
       AND ${isByHand('l')}

@@ -12,8 +12,8 @@ import { type Field, NOW, type StagedRow, type StagedValue } from '../../values/
 import { pack, unpack } from '../../values/message.ts';
 import type { ImportFault } from '../files/records.ts';
 
-// SQL for the opening balance of a loan and its end (docs/import-reference.md#opening-balances). `r` is the
-// staged row and `t` the stored loan.
+// SQL for the amount and the end of an opening balance (docs/import-reference.md#opening-balances). `r` is
+// the staged row and `t` the stored loan.
 
 /** SQL condition: the row's paid amount is neither the opening balance nor the total paid amount. */
 export const IS_ANOTHER_BALANCE = 'r.paid_amount NOT IN (t.opening_balance_minor, t.paid_amount_minor)';
@@ -183,7 +183,7 @@ export function inStaging<T>(db: Connection, work: () => T): T {
   }
 }
 
-/** @returns a function that inserts rows. It returns true if it had to derive a reference for one of them */
+/** @returns a function that inserts rows, and returns true if any row got a derived reference */
 export function openRowInsert(
   db: Connection,
   kind: ImportKind,
@@ -334,7 +334,7 @@ export function dayOf(instant: string, { offsetSeconds }: TimeZone): string {
 export const isOnDay = (instant: string, day: string): string =>
   `${instant} BETWEEN ${day} AND ${day} + ${DAY_SECONDS - 1}`;
 
-/** File column that best distinguishes entries: equal amounts are rare. */
+/** File column that best distinguishes entries, because equal values are rare. */
 export const AMOUNT: { readonly [kind in LedgerKind]: string } = {
   production: 'kg',
   loans: 'amount',

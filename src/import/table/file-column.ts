@@ -42,7 +42,7 @@ export function createFilesReader(place: number) {
 // If imported unchanged, a marked row would overwrite the other row.
 
 const MARK = /^key:[0-9a-f]{16}$/;
-/** Columns that identify a row within its cooperative. A mark uses the first of these that the file has. */
+/** Columns that identify a row within its cooperative. A mark uses the first one that the file has. */
 const KEYS = ['code', 'reference', 'identity_card'];
 /** Characters that spreadsheets add around a code or number, or that people write between digits. */
 const AROUND = /[\s"'=]/g;

@@ -334,7 +334,7 @@ export function recogniseHeadings(kind: ImportKind, cells: readonly string[], ma
   });
 }
 
-/** Headings of row ids in exports. In files of cooperatives, these are headings of codes and references. */
+/** Headings of row ids in exports. In files that cooperatives write, they mean codes and references. */
 const IDS: readonly string[] = ['id', 'member_id', 'loan_id'];
 
 function recognise(kind: ImportKind, text: string, map: FileLayout | undefined): Heading {

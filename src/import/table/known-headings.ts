@@ -188,7 +188,7 @@ export const HEADINGS = byKind(
 /** Headings that mean family names if the file also has a column of first names, otherwise full names. */
 export const SINGLE_NAMES = new Set(['Nom', 'Noms', 'Name', 'Izina'].map(foldPhrase));
 
-/** Texts in brackets after a heading that do not change its meaning, as in `Montant (Frw)`, by column. */
+/** By column, texts in brackets that leave a heading's meaning unchanged, as in `Montant (Frw)`. */
 export const BRACKETS: Headings = {
   identity_card: ['16 digits', '16 chiffres', 'imibare 16', 'NID', 'ID'],
   gender: ['M/F', 'F/M', 'H/F', 'F/H', 'Gabo/Gore', 'Male/Female'],

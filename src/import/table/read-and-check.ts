@@ -1,6 +1,6 @@
 /**
- * Reads the table of a file: finds the header, separates rows from lines such as totals and signatures, turns
- * rows into values, faults and notes (docs/import-reference.md#notes), stages them and checks them.
+ * Reads the table of a file: finds the header, and separates rows from lines such as totals and signatures.
+ * Turns rows into values, faults and notes (docs/import-reference.md#notes). Stages and checks the values.
  */
 
 import { valueIn } from '../../formats/spreadsheet-cells-and-empty-words.ts';
@@ -167,7 +167,7 @@ const [PAID_AMOUNT, PAID_UNTIL] = [placeOf('loans', 'paid_amount'), placeOf('loa
 
 /**
  * Completes the opening balance of a loan. An empty `paid_until` means the time of the import.
- * @param values values of a row without a fault in the columns of `OPENING_BALANCE`
+ * @param values values of a row that has no fault in the columns of `OPENING_BALANCE`
  * @param isConstant true if a constant sets `paid_until`. A constant applies only to rows with a paid amount
  */
 function completeOpeningBalance(
@@ -434,7 +434,7 @@ export async function readAndCheck(session: ImportSession, source: RecordSource,
     checked,
     findings: {
       notes,
-      /** Warnings about the file itself. Warnings from comparing it with stored data are in `checked`. */
+      /** Warnings about the file itself. Warnings from the comparison with stored data are in `checked`. */
       warnings,
       firstRows,
       /** Undefined if the header could not be read. */

@@ -125,7 +125,7 @@ export function notePairs(db: Connection): Message[] {
   ];
 }
 
-/** Returns notes that two members may be different people, without their data. */
+/** Returns notes, without personal data, that two members may be different people. */
 function noteDifferences(db: Connection, { from, into }: MemberPair): Message[] {
   const [one, other] = [from, into].map((id) =>
     db.row<Described>(
@@ -222,7 +222,7 @@ function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): Correcti
   };
 }
 
-/** Moves all members to another cooperative, merges members of both, and dissolves the first cooperative. */
+/** Moves all members of `from` to `into`, merges the memberships of persons in both, and dissolves `from`. */
 export const mergeCooperatives = (
   { db }: OperationScope,
   { fromCode, intoCode }: { readonly fromCode: string; readonly intoCode: string },

@@ -64,7 +64,7 @@ interface Holder extends Described {
 interface NewNumber {
   readonly old: string;
   readonly current: string;
-  /** Membership that gets the new number; undefined if all get it. Other memberships keep the old number. */
+  /** The only membership that gets the new number; undefined to give all memberships the number. */
   readonly memberId?: number | undefined;
 }
 
@@ -72,7 +72,7 @@ interface NewNumber {
  * Replaces `old`, which still finds the person. If another person has or had `current`, the operator has to
  * agree to one of these options:
  * `samePerson`: the two people become one person. Memberships in the same cooperative are merged.
- * `releases`: a former holder of `current` loses it. If there is no former holder, `old` finds no person.
+ * `releases`: a former holder loses `current`. If there is no former holder, `old` finds no person.
  */
 export function replaceNumber(
   { db, format }: OperationScope,
@@ -177,8 +177,8 @@ function planReplacement(db: Connection, replacement: Replacement): CorrectionPl
     return same === undefined ? [] : [{ from: id, into: same.id }];
   });
   stagePairs(db, pairs);
-  // If `current` is a former number of another person, `--release` takes it from this person. Otherwise,
-  // `--release` releases `old`.
+  // If `current` is a former number of another person, `--release` takes `current` from this person.
+  // Otherwise, `--release` releases `old`.
   const isTaken = isFormer && !isJoined;
   const ids = holders.map(({ id }) => `SELECT ${id}`).join(' UNION ALL ');
   const compared = otherHolders.length === 0 ? undefined : compare(replacement);

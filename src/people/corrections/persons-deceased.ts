@@ -52,9 +52,9 @@ export const refuseUnknown = (db: Connection, identityCard: string): CorrectionR
 const ENDED_EVERYWHERE = 36 * 3600;
 
 /**
- * Returns a note about entries after an event. Another person may have delivered, or a date may be wrong.
+ * Returns a note about entries after a death or transfer: a date may be wrong, or another person delivered.
  * @param ids SQL list of member ids
- * @param from first instant after the event, in epoch seconds
+ * @param from first instant after the death or transfer, in epoch seconds
  */
 export function noteLaterEntries(
   db: Connection,

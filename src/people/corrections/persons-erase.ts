@@ -99,7 +99,7 @@ export function erasePerson(
   };
 }
 
-/** Refuses a repeated erasure. Unless this is a dry run, first clears copies that the earlier one left. */
+/** Refuses a repeated erasure. Unless this is a dry run, first clears values that the first erasure left. */
 function refuseAgain(
   db: Connection,
   nowSeconds: number,
@@ -160,8 +160,8 @@ function planErasure(
 }
 
 /**
- * Stores hashes of a person's numbers. A repeated erasure gets a later time, because a restore compares the
- * times of erasures.
+ * Stores hashes of a person's numbers. A number that was erased before gets a later time, because a restore
+ * repeats only erasures with a later time than in the backup.
  */
 function rememberNumbers(db: Connection, person: Person, nowSeconds: number): void {
   const hashOf = openIdentityHash(db);

@@ -74,7 +74,7 @@ export const MAX_REASON_LENGTH = 500;
 
 /**
  * Parses the reason of a correction: 1 to 500 characters (docs/correcting.md#every-correction). The reason
- * stays after the erasure of a person, so it may not contain a national ID.
+ * stays after the erasure of a person, so a reason must not contain a national ID.
  */
 export function parseReason(text: string): string | FieldError {
   const reason = parseText(text, MAX_REASON_LENGTH);
@@ -124,7 +124,7 @@ export const findCooperative = (db: Connection, code: string): { id: number } | 
   db.row<{ id: number }>('SELECT id FROM main.cooperatives WHERE code = ?', [code]) ??
   refuse(say('There is no cooperative {code}.', { code }));
 
-/** Members to merge (merges.ts) and to move (members-move.ts). */
+/** SQL that creates the tables of members to merge (merges.ts) and to move (members-move.ts). */
 const STAGED = `CREATE TEMP TABLE pairs (from_id INTEGER PRIMARY KEY, into_id INTEGER NOT NULL UNIQUE);
   CREATE TEMP TABLE moving (id INTEGER PRIMARY KEY);`;
 

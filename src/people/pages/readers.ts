@@ -19,7 +19,7 @@ import { namedRegistry } from '../../runtime/config.ts';
 import { type Html, html } from '../../values/html.ts';
 import { type Message, say } from '../../values/message.ts';
 
-/** `ledger person` lists all accesses. */
+/** Maximum number of accesses on the page. `ledger person` lists all. */
 const SHOWN = 100;
 
 export const readPerson =

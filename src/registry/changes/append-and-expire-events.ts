@@ -24,7 +24,7 @@ export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity)
 
 export const EVENT_RETENTION_DAYS = 400;
 
-/** Fields of a member's event that report changes of the member's deliveries and savings, with their bits. */
+/** Fields that report changes of deliveries and savings in an event of the member, with their bits. */
 const SUMMARIES = { production_summary: 12, savings_summary: 13 };
 export type EventSummary = keyof typeof SUMMARIES;
 
@@ -94,7 +94,7 @@ const MOST_REMOVED_BY_SET = 100_000;
 
 /**
  * Deletes at most `@most` expired events, up to the first event that has not expired. The newest event always
- * stays, because otherwise SQLite would give its sequence number to the next event.
+ * stays, because without it SQLite would give the same sequence number to the next event.
  */
 const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
     SELECT coalesce(min(sequence) FILTER (WHERE at > @expiry), max(sequence))
@@ -111,7 +111,7 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
     [type: number, rowId: number, cooperativeId: number, fields: number, at: number, actor: number]
   >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
   const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
-  /** Epoch second of the last search that found nothing. Later events of this second do not search. */
+  /** Epoch second of the last DELETE that removed nothing. Later events of this second skip the DELETE. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** @param fields changed fields; empty unless the action is `updated` */
   return (
@@ -130,8 +130,8 @@ export function openEventAppender(db: Connection, entity: EventEntity) {
 }
 
 /**
- * Appends one event for each selected row, in the order of the SELECT, and records the range of their
- * sequence numbers for the operation.
+ * Appends one event for each selected row, in the order of the SELECT. Records which range of sequence
+ * numbers belongs to the operation.
  * @param rows SELECT of `type, row_id, cooperative_id, fields`. `type` is a `typeCode`. `fields` is the sum
  *   of the changed fields' `fieldBit` values; it is 0 for a created or deleted row.
  * @returns the number of events
@@ -156,7 +156,7 @@ export function appendEvents(db: Connection, rows: string, nowSeconds: number, a
 
 /**
  * Makes followers of a restored copy start again. The copy lacks the last events of the original, and will
- * give their numbers to other events. Does nothing to a file without the table `feed`.
+ * give the same numbers to other events. Does nothing to a file without the table `feed`.
  */
 export function renewEpoch(db: Connection): void {
   if (!db.has("sqlite_schema WHERE name = 'feed'")) return;

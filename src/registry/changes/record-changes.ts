@@ -70,7 +70,7 @@ export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
   };
 }
 
-/** @param summary field of the member's event that reports new entries of this kind */
+/** @param summary field that reports new entries of this kind in an event of the member */
 export function openEntryRecorder(db: Connection, summary: EventSummary) {
   const insert = openInsert(db);
   const append = openEventAppender(db, 'member');

@@ -1,4 +1,4 @@
-/** Finds the person or the cooperative in the address of a page. */
+/** Finds the person or cooperative that the address of a page names. */
 
 import type { Shows, Visit } from '../../desk/screen.ts';
 import { byNewestRegistration } from '../consolidate.ts';

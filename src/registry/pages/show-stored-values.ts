@@ -12,7 +12,7 @@ import { ADDED_LABELS, FILE_COLUMNS, FILE_FIELDS, type ImportKind, kindOf } from
 import { MEMBER_FIELDS } from '../members.ts';
 import type { FoundMember, StoredRow } from '../stored/stored-data-types.ts';
 
-/** If a name occurs more than once, the last label counts. */
+/** Columns and fields. If several have the same name, the label of the last one counts. */
 const LABELLED = [
   ...Object.values(FILE_COLUMNS).flat(),
   ...[...FILE_FIELDS, ACCOUNT_FIELDS, MEMBER_FIELDS].flatMap(listFields),
@@ -68,8 +68,8 @@ export const nameOf = (stored: string): Message =>
   Object.hasOwn(NAMES, stored) ? (NAMES[stored] as Message) : asMessage(stored.replaceAll('_', ' '));
 
 /**
- * Rows that a clerk can enter for a cooperative. The next form begins with the saved row's values of the
- * `carriedOver` fields, because a sheet of paper usually lists several rows.
+ * Rows that a clerk can enter for a cooperative. After a row is saved, the next form begins with the values
+ * of its `carriedOver` fields, because the rows on one sheet of paper often share these values.
  */
 export const ENTERED: {
   readonly [kind in Exclude<ImportKind, 'cooperatives'>]: {
@@ -93,7 +93,7 @@ export const isEnteredKind = (kind: string | undefined): kind is EnteredKind =>
 export const enterLink = ({ translate }: Visit, person: string, kind: EnteredKind, owner: string): Html =>
   html`<a href="${enterPath(person, kind, owner)}">${translate(ENTERED[kind].heading)}</a>`;
 
-/** @param list address of the list to return to */
+/** @param list address of the list to show after the change */
 export const changeLink = (
   { say }: Visit,
   person: string,
@@ -106,7 +106,7 @@ export const changeLink = (
 export const changePath = (person: string, kind: EnteredKind, id: string, list?: string): string =>
   `${person}/change/${kind}/${id}${list === undefined ? '' : `?list=${encodeURIComponent(list)}`}`;
 
-/** Returns the list to return to, or undefined for any address other than a cooperative's list. */
+/** Returns the parameter `list` if it is the address of a cooperative's list. */
 export function listIn(query: URLSearchParams): string | undefined {
   const list = query.get('list') ?? '';
   return /^\/cooperative\/[\w-]+\/[a-z-]+(?:\?[\w=&-]*)?$/.test(list) ? list : undefined;

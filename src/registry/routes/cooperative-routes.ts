@@ -33,7 +33,7 @@ export const COOPERATIVE_FILTER = idFilter(
   'Expected the id of a cooperative; a code goes into /cooperatives?code=',
 );
 
-/** Any text is valid, because an unknown district matches nothing. */
+/** Any text is valid. An unknown district matches nothing. */
 export const DISTRICT_FILTER = {
   description: 'Only those of this district, in any letter case.',
   schema: string(),
@@ -71,8 +71,8 @@ const counted = declareResource(COOPERATIVE_FIELDS, {
 
 export const COOPERATIVE: typeof counted = {
   ...counted,
-  // Members join and leave without a write of the cooperative, so the entity tag has a separate part for
-  // their count.
+  // Members join and leave without a write of the cooperative, so the entity tag has a separate part for the
+  // count of members.
   represent: (cooperative, zone) =>
     representCounted(
       counted.serialize(cooperative, zone),

@@ -173,7 +173,7 @@ function readNames(
 }
 
 /**
- * Adds faults that depend on several fields or on the stored member. After a fault, values may be missing.
+ * Adds faults that depend on several fields or on the stored member. A faulty result may lack values.
  * @param body checked, without its invalid fields
  * @param stored undefined for a new member
  */

@@ -36,7 +36,7 @@ import { lendingFilters } from './loan-routes.ts';
 /** Values that replace missing and invalid values, so that the rules can check the other fields. */
 const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS };
 
-/** @returns the values, and a function that checks them against the loan in the transaction of the write */
+/** @returns the values, and a function that checks the values again in the transaction of the write */
 function readNewPayment(
   loans: OwnedRows['loans'],
   body: Partial<PaymentInput>,

@@ -8,7 +8,7 @@ import { erasuresFileOf } from '../../sqlite/registry-files.ts';
 import { ERASURES_SCHEMA } from '../../sqlite/schemas.ts';
 
 export interface Erasures {
-  /** HMAC keys in hexadecimal. For a registry, its own key comes first. */
+  /** HMAC keys in hexadecimal. A registry's own key comes first. */
   readonly secrets: readonly string[];
   /** Epoch second of each erasure, by the hash of the national ID in hexadecimal. */
   readonly erasedAt: ReadonlyMap<string, number>;
@@ -27,7 +27,7 @@ export function readErasures(db: Connection): Erasures {
   };
 }
 
-/** True if the erasures include the secret of the registry in this file, or have no secrets. */
+/** True if the erasures have no secrets, or have the secret of this registry. */
 export const isOfRegistry = ({ secrets }: Erasures, databaseFile: string): boolean =>
   secrets.length === 0 ||
   withDatabase(databaseFile, { readOnly: true, waitMs: 0 }, (db) =>
@@ -46,7 +46,7 @@ export function mergeErasures(...all: readonly Erasures[]): Erasures {
 export const erasedSince = (newest: Erasures, earlier: Erasures): string[] =>
   [...newest.erasedAt].filter(([hash, at]) => at > (earlier.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
 
-/** A registry sets `cleared_at` of a new hash at once, because it has no data of this person. */
+/** INSERTs of an erased person. A registry has no data of this person, so its INSERT sets `cleared_at`. */
 const INSERT = {
   registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
   file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',
@@ -91,8 +91,8 @@ export function addToErasuresFile(file: string, erasures: Erasures): boolean {
 }
 
 /**
- * Adds the registry's erasures to its file of erasures. The file lacks an erasure if the command was killed
- * after it had written to the registry.
+ * Adds the registry's erasures to its file of erasures. If a command was killed after its write to the
+ * registry, the file lacks an erasure.
  * @throws StorageError
  */
 export const keepErasures = (registry: Connection, databaseFile: string): boolean =>
@@ -117,7 +117,7 @@ export const hashIdentity = (secret: Buffer | KeyObject, identityCard: string): 
  */
 export const ownNumber = (memberId: number, identityCard: string): string => `${memberId}+${identityCard}`;
 
-/** Hash input for an erased person's national ID that a membership of another person had by mistake. */
+/** Hash input for an erased person's national ID, if another person's membership had this ID by mistake. */
 export const numberOfAnother = (memberId: number, identityCard: string): string =>
   `${memberId}-${identityCard}`;
 

@@ -1,7 +1,7 @@
 /**
  * Redirects from replaced national IDs to current ones, and from merged members to the members that have
  * their entries now. A redirect in force leads directly to the current target. If a later correction ends a
- * redirect, the row stays, so that an undo of the correction can put the redirect back in force.
+ * redirect, its row stays, so that an undo of the correction can put the redirect back in force.
  */
 import type { Connection } from '../../sqlite/connection.ts';
 
@@ -39,10 +39,10 @@ const currentSql = (redirects: Redirects, key: string): string =>
   `coalesce((${redirectSql(redirects, key)}), ${key})`;
 /** @param value SQL of a national ID, current or former */
 export const currentNumberSql = (value: string): string => currentSql(REPLACED_NUMBERS, value);
-/** @param id SQL of the id of a member, which may have been merged into another one */
+/** @param id SQL of a member id, current or merged */
 export const currentMemberSql = (id: string): string => currentSql(MERGED_MEMBERS, id);
 
-/** @returns undefined for a key without a redirect in force */
+/** @returns undefined if no redirect from this identifier is in force */
 export const redirectOf = <To extends Key>(db: Connection, redirects: Redirects, from: To): To | undefined =>
   db.value<To | undefined>(redirectSql(redirects), [from]);
 
@@ -65,8 +65,8 @@ export const endRedirect = (
     .changes > 0;
 
 /**
- * Redirects `key`, and all keys that were redirected to `key`, to `target`.
- * @param keepsKey false if `key` becomes free for another person or row, and gets no redirect
+ * Redirects to `target` the identifier `key` and all identifiers that were redirected to `key`.
+ * @param keepsKey false to add no redirect from `key`, which another person or row may then use
  */
 export function addRedirect(
   db: Connection,

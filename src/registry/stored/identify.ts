@@ -12,7 +12,7 @@ import type { StoredRow } from './stored-data-types.ts';
 export interface Person {
   readonly identityCard: string;
   readonly members: readonly number[];
-  /** Ids of the memberships, and of members that were merged into them. */
+  /** Ids of the memberships, and of members that were merged into these memberships. */
   readonly rows: readonly number[];
   /** National IDs under which the person is or was registered, except `mistaken` ones. */
   readonly numbers: readonly string[];

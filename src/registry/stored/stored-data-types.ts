@@ -22,7 +22,7 @@ export interface StoredMembership {
   readonly savingsTransactions: readonly StoredRow[];
 }
 
-/** Change of a person's row, or of a row that was merged into it. */
+/** Change of a row of a person. Members that were merged into the person's memberships count too. */
 export interface StoredChange extends HistoryEntry {
   readonly entity: ChangedEntity;
   readonly row: string;
@@ -35,8 +35,8 @@ export interface MemberName {
   /** Current or former national ID. */
   readonly identityCard?: string;
   /**
-   * Set for the input of a search, which may be outdated or in the wrong letter case. If nothing matches, the
-   * search tries codes and references in upper case, and then the codes of merged members. Corrections need
+   * Set for search input, which may be outdated or in the wrong letter case. If nothing matches, the search
+   * then tries codes and references in upper case, and then the codes of merged members. Corrections need
    * exact identifiers, so they do not set `isTyped`.
    */
   readonly isTyped?: true;

@@ -122,7 +122,7 @@ const FOUND = `SELECT id FROM main.members WHERE id = @id
   UNION SELECT id FROM main.members WHERE member_code = @memberCode
   UNION SELECT id FROM main.members WHERE identity_card = ${currentNumberSql('@identityCard')}`;
 const FOUND_BY_FORMER_CODE = `SELECT DISTINCT into_id AS id FROM (${mergedByCodeSql('@memberCode')})`;
-/** SQLite searches one index for each cooperative and table. */
+/** SELECTs of member ids, to append to `FOUND`. SQLite searches an index for each cooperative and table. */
 const FOUND_BY_REFERENCE = (['production', 'savings', 'loans', 'payments'] as const)
   .map(
     (entity) => `UNION SELECT ${memberSql(entity, 'e')} FROM main.cooperatives o

@@ -66,7 +66,7 @@ export function beginningAfterTransfer(kind: BeginningKind, zone: TimeZone | und
 }
 
 /**
- * Returns a SELECT that finds a row if an entry is dated after the transfer of its member. The SELECT reads
+ * Returns a SELECT that returns a row if an entry is dated after the transfer of its member. The SELECT reads
  * transfers only for an ended membership. `memberId`, `at` and `entryKind` are SQL.
  * @param entryKind kind of a savings transaction
  */

@@ -38,7 +38,7 @@ function openList(db: Connection) {
     FEW,
   );
 
-  /** Lists the stored spellings, because SQL ignores the case of ASCII letters only. */
+  /** Compares districts here, because SQL ignores the case of ASCII letters only. */
   const spellingsOf = (name: string): string[] =>
     selectDistricts.all().flatMap(({ district }) => (isSameIgnoringCase(district, name) ? [district] : []));
 

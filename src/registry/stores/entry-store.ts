@@ -137,7 +137,7 @@ function openTransferCheck(db: Connection, kind: DerivedKind, zone: TimeZone) {
   };
 }
 
-/** Call the methods inside a write or a read of the snapshot. */
+/** Call the methods inside a write, or inside a read of the snapshot. */
 interface EntryRules<New, Entry> {
   addConflicts(member: Member, values: Partial<New>, faults: FieldErrorList): void;
   /** Does not check for conflicts. */
@@ -222,10 +222,10 @@ function openWrites<New, Entry>(
     conflicts: (memberId: number, values: Partial<New>): FieldMessages =>
       snapshot.read(() => check(memberId, values).faults.fields),
     /**
-     * Opens a savings account if no account has the number.
+     * Opens a savings account if no account has the given account number.
      * @param keep response to save in the same transaction
      * @throws RegistryError `invalid` for a conflict, `repeated` if a response is already saved under the
-     *   same key, `unavailable`
+     *   same Idempotency-Key, `unavailable`
      */
     create: (
       memberId: number,
@@ -251,7 +251,7 @@ interface MemberPeriod {
 const ONE_MEMBER = 'the entries of one member';
 const PAGE = 'LIMIT @limit OFFSET @offset';
 
-/** `@products` is a JSON array. Null also selects deliveries without a product. */
+/** FROM and WHERE of deliveries. `@products` is a JSON array, or null for any product or none. */
 const DELIVERIES = `production_entries d WHERE d.member_id = @memberId
   AND d.delivered_at BETWEEN @from AND @to
   AND (@products IS NULL OR d.product IN (SELECT value FROM json_each(@products)))`;
@@ -287,7 +287,7 @@ function preparePages<Entry>(db: Connection, rows: string, page: string) {
 type MemberReader = Pick<MemberStore, 'find'>;
 export type EntryStore = ReturnType<ReturnType<typeof openEntries>>;
 
-/** @param membersOf returns a reader of visible members, which throws for merged and erased members */
+/** @param membersOf returns a reader of visible members; the reader throws for merged and erased members */
 export function openEntries(
   db: Connection,
   dependencies: StoreDependencies,
@@ -307,7 +307,7 @@ export function openEntries(
   const deliveries = preparePages<ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
   const transactions = preparePages<SavingsTransaction>(db, TRANSACTIONS, TRANSACTION_PAGE);
 
-  /** Returns the stored spellings as JSON, because SQL ignores the case of ASCII letters only. */
+  /** Compares products here, because SQL ignores the case of ASCII letters only. Returns a JSON array. */
   function productsLike(period: MemberPeriod, product: string): string {
     const stored = selectProducts.all(period).map((row) => row.product);
     return JSON.stringify(stored.filter((each) => isSameIgnoringCase(each, product)));

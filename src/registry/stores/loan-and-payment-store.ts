@@ -50,9 +50,9 @@ const LOANS_OF_PERSON = `members m INDEXED BY members_person
 const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
 const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
 
-/** Cooperatives `g`, to search one by one, because the indexes of the lists begin with the cooperative. */
+/** FROM clause of the cooperatives `g`. The indexes begin with a cooperative, so SQLite searches each one. */
 const COOPERATIVES = 'json_each(coalesce(@cooperatives, (SELECT json_group_array(id) FROM cooperatives))) g';
-/** Maximum length of a list of changes, because counting and sorting cost more as a registry grows. */
+/** Maximum number of changed rows in a list, because a list's rows are counted and sorted. */
 const MOST_UPDATED = 10_000;
 
 /** FROM clauses of the members `m`, the loans `l` and, in a list of payments, the payments `p`. */

@@ -1,4 +1,4 @@
-/** Store of members, one row per person and cooperative, with the filters of their lists. */
+/** Store of members (one row per person and cooperative), and the filters of lists of members. */
 
 import { type Visible, visibleCooperatives } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';
@@ -47,7 +47,7 @@ const isOrAny = (column: string, parameter: string): string =>
   `(@${parameter} IS NULL OR m.${column} = @${parameter})`;
 const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
 
-/** A null parameter matches every member `m`. */
+/** SQL condition of all filters on the member `m`. A null parameter matches every member. */
 const ALL_FILTERS = [
   isOrAny('member_code', 'memberCode'),
   isOrAny('mobile', 'mobile'),
@@ -56,8 +56,8 @@ const ALL_FILTERS = [
 ].join(' AND ');
 
 /**
- * FROM and WHERE of each selective filter. They force an index, because the planner has no statistics here,
- * and may choose the index on status and scan most of the table.
+ * FROM and WHERE of each selective filter. Each forces an index: without statistics, the planner may choose
+ * the index on status and scan most of the table.
  */
 const BY = {
   ids: {
@@ -216,7 +216,7 @@ export function openMembers(
     return undefined;
   }
 
-  /** Refuses to change a national ID that replaced another: the redirect would lead to a wrong person. */
+  /** Refuses to change a national ID that replaced another: the redirect would not lead to the new ID. */
   function refuseChange(stored: Member, { identityCard }: MemberValues): void {
     if (identityCard !== stored.identityCard && selectFormerNumber.get(stored.identityCard) !== undefined)
       refuseFields({

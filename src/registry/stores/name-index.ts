@@ -31,7 +31,7 @@ const quote = (word: string): string => `"${word}"`;
 const anyOf = (words: readonly string[]): string =>
   words.length === 1 ? (words[0] as string) : `(${words.join(' OR ')})`;
 
-/** Status of nearly all members. Reading all its rows takes longer than excluding all other statuses. */
+/** Status of nearly all members. Excluding the other statuses is faster than matching this status. */
 const MOST_COMMON: MemberStatus = 'active';
 const OTHERS = MEMBER_STATUSES.filter((status) => status !== MOST_COMMON);
 // NOT binds tighter than AND, so the exclusion applies to the last term only. The result is the same.
@@ -73,7 +73,7 @@ const BATCH = 10_000;
 /** SELECT of the first member that an import left unindexed; no row if the index is complete. */
 export const FIRST_UNINDEXED = 'SELECT first_id FROM unindexed_names';
 
-/** Marks the members of a large import, and all unindexed older members, to be indexed after its commit. */
+/** Marks the members of a large import, and all unindexed older members, to be indexed after the commit. */
 export const leaveUnindexed = (db: Connection): void =>
   db.exec(`INSERT INTO main.unindexed_names (first_id) SELECT ${nextSql('members')}
     WHERE NOT EXISTS (SELECT 1 FROM main.unindexed_names)`);
@@ -124,7 +124,7 @@ function indexNext(db: Connection, batch: number): void {
   db.run('UPDATE main.unindexed_names SET first_id = ?', [last + 1]);
 }
 
-/** Rebuilds the indexes. Otherwise, deleted words would stay in an index until FTS5 merges its segments. */
+/** Rebuilds the indexes without deleted words, which FTS5 removes only when it merges segments. */
 export function rebuildNames(db: Connection): void {
   db.transaction.immediate(() => {
     addNewRows(db, 'members');
@@ -134,8 +134,8 @@ export function rebuildNames(db: Connection): void {
   });
 }
 
-// The stored index gets new members in batches, and so lacks the newest ones. Each search also indexes their
-// names in memory.
+// The stored index gets new members in batches, and so lacks the newest ones. Each search also indexes the
+// names of the newest members in memory.
 
 /**
  * SELECT from both indexes.

@@ -1,7 +1,7 @@
 /**
  * The read model: sums and lists of a member's entries, stored in the member's row for lookups
  * (docs/decisions/0012-read-model.md). It has no values of the cooperative, so that renaming a cooperative
- * rewrites no members. If a column is stale or was computed by other rules, a lookup computes its values,
+ * rewrites no members. If a column is stale or was computed by other rules, a lookup computes the column,
  * and stores nothing.
  */
 
@@ -36,7 +36,7 @@ export interface ReadModelFormat {
 
 export const VERSION_LENGTH = 8;
 
-/** A column may be stale. It is null if the member has no entries of its kind. */
+/** Each column may be stale, or null if the member has no entries of this kind. */
 export type StoredColumns = { readonly [column in ReadModelColumn]: string | null };
 
 export const pack = (content: string, version: string): string => version + content;
@@ -238,7 +238,7 @@ export function openReadModel(db: Connection, { version, zone }: ReadModelFormat
   });
 }
 
-/** Days before the window whose deliveries are also read, in case the wall clock steps back. */
+/** Deliveries of this many days before the window are read too, in case the wall clock steps back. */
 const KNOWN_DAYS = 31;
 /** A transaction of this many members holds the lock for 100 ms, or 350 ms if every column is computed. */
 const BATCH = 5_000;
@@ -347,8 +347,8 @@ export const letOthersWrite = (): void => {
 };
 
 /**
- * @returns a function that computes and stores a column. Call it in the transaction after writing the rows,
- *   because their triggers mark the column as stale.
+ * @returns a function that computes and stores a column. Call it after writing the rows, in the same
+ *   transaction: the writes fire triggers that mark the column as stale.
  */
 export function openColumnRefresh(
   db: Connection,

@@ -59,7 +59,7 @@ interface RowDeclaration<Stored, Values> {
     readonly field: string;
     readonly message: string;
   };
-  /** Reads a row if it is visible. Called inside a write or a read of the snapshot. */
+  /** Reads a row if it is visible. Called inside a write, or inside a read of the snapshot. */
   readonly find: (id: number, visible: Visible) => Stored | undefined;
   /** Returns those values of a new row that clients do not set. */
   readonly complete?: (values: Values) => object;
@@ -69,7 +69,7 @@ interface RowDeclaration<Stored, Values> {
   readonly follow?: (row: Stored, nowSeconds: number) => void;
 }
 
-/** @returns a function that lists a write's unknown references, duplicate values and `other` conflict */
+/** @returns a function that lists unknown references, duplicate values and the `other` conflict of a write */
 function openConflicts(
   db: Connection,
   entity: RecordedEntity,

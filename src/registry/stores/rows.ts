@@ -56,7 +56,7 @@ export type LookupRow = Omit<LookedUpMember, 'identityCard' | 'status'>;
 const READ = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED];
 const LOOKUP_FIELDS = only(MEMBER, READ).filter(({ property }) => property !== 'status');
 export const LOOKUP_ROW = `m.id, ${selected('m', LOOKUP_FIELDS)}`;
-/** Forces an index, because without statistics the planner may scan every active member. */
+/** FROM clause that forces an index. Without statistics, the planner might scan every active member. */
 export const PERSON = 'members m INDEXED BY members_person';
 
 /** Member in a list. The name of the cooperative comes from a cache. */

@@ -16,8 +16,8 @@ if (fault !== undefined) {
 if (process.argv.includes('serve')) (await import('./runtime/process.ts')).limitMemory();
 
 /**
- * Writes to a stream. Drops the text after the reader, such as `head`, has closed the stream: an import must
- * not stop because nobody reads its output (docs/operating.md#commands).
+ * Writes to a stream. Once the reader, such as `head`, has closed the stream, drops all further text: an
+ * import must not stop because nobody reads its output (docs/operating.md#commands).
  * @param onLost handles errors of writes for which the caller passes no handler
  */
 function writerTo(stream: NodeJS.WriteStream, onLost: OnLost): CliContext['out'] {

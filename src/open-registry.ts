@@ -118,7 +118,7 @@ function createStore(
   };
 }
 
-/** Caches stores by the array of a key's cooperatives: the array object is the same until the key changes. */
+/** Caches stores by the array of an API key's cooperatives. A change of the API key makes a new array. */
 function cachedByKey(open: (visible: Visible) => ServedRows): (visible: Visible) => ServedRows {
   const all = open(null);
   const narrowed = new WeakMap<readonly number[], ServedRows>();

@@ -127,7 +127,7 @@ export function eraseAgain(
   const since = new Set(erasedSince(newest, ofBackup));
   const members = since.size === 0 ? [] : eraseFrom(copy, newest, since, options);
   const all = mergeErasures(newest, ofBackup);
-  // If no other source has an erasure after the backup, the other sources may all be older than the backup.
+  // Unless a source besides the backup has an erasure after the backup, all of them may be older than it.
   const isNewer = isUpToDate || beyond.erasedAt.values().some((seconds) => seconds * 1000 >= instantMs);
   // If the other sources lack an erasure that the backup has, they are older, or of another registry.
   const isComplete =

@@ -77,7 +77,7 @@ async function find(visit: Visit, search: Search | undefined, text: string): Pro
       fault: say('A national ID has 16 digits; this number has {count}.', { count: digits.length }),
     };
   const { fault, ...byNames } = await byWords(stores, text);
-  // A text with a digit may be an unknown code. A message about too short words would be misleading.
+  // A text with a digit may be an unknown code. A message about words that are too short would be misleading.
   if (coded.length === 0) return fault === undefined || /\d/.test(text) ? byNames : { ...byNames, fault };
   return { ...byMembers(registry, coded), cooperatives: byNames.cooperatives };
 }

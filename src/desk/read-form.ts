@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Form, GivenFile } from './screen.ts';
 
 const MAX_BYTES = 65_536;
-/** Limit of a form that contains files, and is read into memory. If scripts run, pages stream each file. */
+/** Limit of a form with files that is read into memory. If scripts run, a page streams each file instead. */
 const MAX_FORM_BYTES = 64 * 1024 * 1024;
 const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 

@@ -14,7 +14,7 @@ type WaitingRequest = NarrowedFeedRequest & { readonly after: number };
 
 interface Follower {
   request: WaitingRequest;
-  /** Answer if no event that the follower wants arrives in time. */
+  /** The answer if no event for the follower arrives in time. */
   empty: FeedPage;
   readonly resolve: (page: FeedPage) => void;
   readonly reject: (error: unknown) => void;

@@ -41,7 +41,7 @@ export const cellError = (text: string): Text =>
 const LONGEST = 6;
 const EMPTY_WORDS = new Set('- -- --- – — n/a n.a. néant neant ntabyo nta ntayo'.split(' '));
 
-/** True for a cell such as `-` or `n/a`, which means in any letter case that there is no value. */
+/** True for a cell such as `-` or `n/a`, in any letter case, which means that there is no value. */
 export const isEmptyWord = (cell: string): boolean =>
   cell.length <= LONGEST && EMPTY_WORDS.has(cell.normalize('NFC').toLowerCase());
 

@@ -41,7 +41,7 @@ export interface PartRow {
 
 export interface LedgerPart
   extends Pick<PartRow, 'origin' | 'registry' | 'first' | 'previousHash' | 'follows'> {
-  /** From `ledger_part`, as `lastHash` is; for an open file or a file of 1.0.0, from the last batch. */
+  /** From `ledger_part`; for an open file or a file of 1.0.0, from the last batch. So is `lastHash`. */
   readonly last: number;
   readonly lastHash: string;
   readonly isClosed: boolean;

@@ -153,8 +153,8 @@ export class GroupCommit {
         settle = run((job) => this.runInSavepoint(job));
       }
     } catch (error) {
-      // If the database is busy or the disk is full, nothing was committed. After any other error of COMMIT,
-      // it is unclear what is on disk.
+      // If the database is busy or the disk is full, nothing was committed. After any other error of COMMIT
+      // but a constraint, it is unclear what is on disk.
       if (isBusy(error)) this.retryLater(jobs, error);
       else if (isDiskFull(error)) rejectAll(jobs, diskFull(error));
       else if (progress.stage === 'commit' && !isConstraint(error)) this.fail(jobs, error);

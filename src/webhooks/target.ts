@@ -65,7 +65,7 @@ export function parseTarget(text: string, allowsPrivate: boolean): URL | FieldEr
 
 // Types of webhook messages (docs/webhooks.md#messages)
 
-/** Types of messages about an import or its undo. One such message replaces a message per event. */
+/** Types of messages about an import or its undo. One such message is sent instead of one for each event. */
 export const IMPORT_TYPES = ['import.completed', 'import.undone'] as const;
 export const WEBHOOK_TYPES = [...EVENT_TYPES, ...IMPORT_TYPES, 'feed.restarted'] as const;
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];

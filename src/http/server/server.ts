@@ -167,7 +167,7 @@ function openServer(options: ConnectionOptions) {
   return { server, connections, serve };
 }
 
-/** Above `most` connections, closes the longest unused; above MAX_UNSENT_BYTES, the slowest readers. */
+/** Closes the longest unused connections above `most`, and the slowest readers above MAX_UNSENT_BYTES. */
 function makeRoom(connections: Connections, most: number, log: ConnectionLog): void {
   const all = [...connections.values()];
   if (all.length > most) {

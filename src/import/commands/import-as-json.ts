@@ -1,4 +1,4 @@
-/** The output of the `import` command: its interface, and the JSON document. */
+/** The output of the `import` command: the interface of all outputs, and the JSON document. */
 
 import { createJsonWriter } from '../../terminal/output.ts';
 import type { Run } from '../../terminal/run.ts';

@@ -100,7 +100,7 @@ export interface FileContent {
   /**
    * True if the file is valid UTF-8, or has more valid multi-byte characters than invalid sequences. Text in
    * another encoding hardly ever contains valid multi-byte characters. A damaged UTF-8 file has many such
-   * characters. In another encoding, the names in the file would be wrong.
+   * characters. If it were read in another encoding, the names in it would be wrong.
    */
   readonly isMostlyUtf8: boolean;
   readonly hasNul: boolean;

@@ -138,8 +138,9 @@ const MOST_STORED_PER_NEW = 3;
 
 /**
  * Drops the insert triggers of a table before a large insert, because their work is faster in bulk. If at
- * least a quarter of the table will be new, also drops the indexes: building an index by one sort keeps the
- * locked time proportional to the number of rows. Other connections see the old schema until the commit.
+ * least a quarter of the table will be new, also drops the indexes. Each is rebuilt by one sort instead of
+ * row by row, so the locked time stays proportional to the number of rows. Other connections see the old
+ * schema until the commit.
  * @returns the dropped triggers and indexes, to be created again; an index has no group
  */
 function dropForInsert(db: Connection, { table }: Target, newRows: number) {

@@ -55,7 +55,7 @@ import {
 // killed imports are removed at the start of an import or of the service, and by a restore.
 
 const JOURNAL = '-journal';
-/** Maximum age of an empty staging file whose import may not have locked it yet. */
+/** Maximum age of an empty staging file that its import has perhaps not locked yet. */
 const FRESH_MS = 10_000;
 
 /** Creates a private file, because SQLite would create one that others can read. */

@@ -22,7 +22,7 @@ export const OPENING_BALANCE = `iif(${IS_ANOTHER_BALANCE}, r.paid_amount, t.open
 
 /** SQL expression for the end of a new loan's opening balance. */
 export const NEW_CUT_OFF = 'iif(r.paid_amount > 0, r.paid_until, NULL)';
-/** SQL expression for the end of a stored loan's opening balance, which changes only with the balance. */
+/** SQL expression for `paid_until` of a stored loan, which changes only if the opening balance changes. */
 export const CUT_OFF = `iif(${IS_ANOTHER_BALANCE}, ${NEW_CUT_OFF}, t.paid_until)`;
 
 /** Column of a file whose cells set a value of a stored row. */

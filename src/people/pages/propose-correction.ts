@@ -33,7 +33,7 @@ export interface Proposal {
   readonly back: string;
   /** Path to show after the correction; by default `back`. */
   readonly afterwards?: string;
-  /** People whom the correction makes one person. The user has to confirm this with a box. */
+  /** People whom the correction merges into one person. The user has to confirm this with a box. */
   readonly compared?: ComparedPeople | undefined;
   /** True if the correction cannot be undone. The user has to confirm this with a box. */
   readonly isFinal?: true;

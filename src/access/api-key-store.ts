@@ -210,7 +210,7 @@ function openCache({ dataVersion }: Statements, scheduler: Scheduler) {
   const unknown = new Set<string>();
   let cachedVersion = -1;
   // The version is read once per event-loop iteration. A later change need not affect the requests of this
-  // iteration, because they arrived before it began.
+  // iteration, because all of them arrived before the iteration began.
   let isRevalidated = false;
 
   const expire = (): void => {

@@ -1,4 +1,4 @@
-/** Repeats, in a copy of a backup, all later erasures (docs/backup.md#erased-persons). */
+/** Repeats, in a copy of a backup, the erasures made after the backup (docs/backup.md#erased-persons). */
 
 import { createSecretKey } from 'node:crypto';
 import { existsSync } from 'node:fs';

@@ -30,7 +30,7 @@ export interface BackupOptions {
 }
 
 export interface WrittenBackup extends Manifest {
-  /** Fault in the copy of the access ledger; null if the copy is complete. */
+  /** Fault of the first ledger file that could not be copied; null if the copy of the ledger is complete. */
   readonly ledgerFault: string | null;
 }
 

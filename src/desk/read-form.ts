@@ -12,7 +12,7 @@ export class TooLarge extends Error {}
 
 /**
  * @returns undefined if the body is not a form, or if it is too large and cannot contain files
- * @throws TooLarge if a form with files is too large; a streamed file is checked later, while it is read
+ * @throws TooLarge if a form with files is too large; reading a streamed file throws it later
  */
 export async function readForm(request: IncomingMessage, takesFiles = false): Promise<Form | undefined> {
   const { 'content-type': contentType = '' } = request.headers;

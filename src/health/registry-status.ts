@@ -136,7 +136,7 @@ function readReadModel(db: Connection, { version }: ReadModelFormat) {
     stale: db.count(stale, { most: STALE_COUNTED }),
     /**
      * True if a read model in a sample is from a release with other rules. The sample can miss single
-     * members, but never a consecutive 1 % of all members.
+     * members and, if the ids have a large gap, as after a restore, also many.
      */
     hasOtherRules: [atEnd('ASC'), atEnd('DESC'), between].some(isFound),
     /** Number of members that the index of names does not have yet. */

@@ -395,7 +395,7 @@ export function addPaidAmounts(db: Connection, table: string, by: Recording): vo
 }
 
 /**
- * Adds to `temp.paid_amounts`, or subtracts, the present total of the operation's payments on each loan.
+ * Adds to `temp.paid_amounts`, or subtracts from it, the present total of the operation's payments per loan.
  * Call this with `-` before the undo, and with `+` after the undo. The table then has the differences.
  */
 export function stagePaymentTotals(db: Connection, operation: Operation, sign: '-' | '+'): void {

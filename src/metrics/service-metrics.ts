@@ -310,7 +310,7 @@ function registryFacts(condition: RegistryStatus | undefined, nowSeconds: number
 const RESOLUTION_MS = 10;
 const NS_PER_MS = 1e6;
 
-/** Resets the delays, so that each call measures only the time since the previous call. */
+/** Resets the delays, so that each call returns only the delays since the previous call. */
 function readProcess(delays: ReturnType<typeof monitorEventLoopDelay>) {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();

@@ -170,7 +170,7 @@ export function decidePayment(
 export const TOO_MUCH_PAID =
   'What is paid on this loan would have more than 12 digits before the decimal point.';
 
-/** Maximum ratio of paid amount to loan amount. Even with interest, the ratio rarely reaches 2. */
+/** Maximum ratio of paid amount to loan amount; an import only warns. Interest alone rarely gives 2. */
 export const MOST_TIMES_PAID = 3;
 
 /** Message for an HTTP request that would exceed `MOST_TIMES_PAID`. An import only warns. */

@@ -17,7 +17,10 @@ interface StorageDependencies {
   readonly measureCommit?: CommitMeasure | undefined;
 }
 
-/** `serve` never waits for locks; others may. `issue` creates a missing file; `manage` needs the file. */
+/**
+ * `serve` waits for locks only while it opens a file; others may always wait. `issue` creates a missing file;
+ * `manage` needs the file.
+ */
 export type StorageUse = 'serve' | 'command' | 'issue' | 'manage';
 
 export class Storage {

@@ -10,7 +10,7 @@ export const IDENTITY_CARD_ERROR = new FieldError('Expected a national ID of exa
 
 /**
  * True for exactly 16 digits. The two check digits are not verified, because their rule is secret. Birth year
- * and sex of a person are never filled in from the digits.
+ * and sex are never filled in from the digits, because a new card may have a new number.
  */
 export const isIdentityCard = (text: string): boolean => IDENTITY_CARD.test(text);
 

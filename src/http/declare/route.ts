@@ -60,7 +60,7 @@ export interface Parameter {
   readonly description: string;
   readonly schema: Schema;
   readonly example: string;
-  /** True if any byte is legal: a mistyped national ID must not give 404 like an illegal path. */
+  /** True if any byte is legal: a mistyped national ID must not give 404 (docs/api.md#routes). */
   readonly takesAnyByte?: boolean;
 }
 

@@ -72,7 +72,7 @@ const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperati
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
-/** SELECT of cooperatives for which half of the file's names (at least three) are not the stored ones. */
+/** SELECT of cooperatives: at least half of their members in the file, and at least 3, have other names. */
 const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
     count(DISTINCT iif(differs, member_id, NULL)) AS others
   FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
@@ -201,7 +201,7 @@ function findCandidates(scope: FileScope, kind: LedgerKind) {
   );
 }
 
-/** Finds rows that equal entries of another cooperative, if 90 % of the rows for a cooperative do. */
+/** Finds rows that equal entries of another cooperative, if at least 90 % of a cooperative's rows do. */
 function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined {
   const { db } = scope;
   const candidates = findCandidates(scope, kind);

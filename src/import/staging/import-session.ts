@@ -117,7 +117,7 @@ function isInUse(file: string): boolean {
 
 export type RegistrySize = ReturnType<typeof readSize>;
 
-/** Counts the rows of each kind in constant time. */
+/** Counts the rows of each kind. Only the count of cooperatives reads the counted rows. */
 export function readSize(db: Connection) {
   const countRows = (counts: Totals) => db.value<number>(sizeSql(counts));
   return db.transaction.deferred(() => ({

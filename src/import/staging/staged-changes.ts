@@ -116,7 +116,7 @@ export function leaveStored(scope: FileScope, cells: string): void {
  */
 const ofField = (kind: ImportKind, h: string): string =>
   `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field IN (e.field, e."column")`;
-/** SQL condition: neither an undone import nor an undo made the change `h`. */
+/** SQL condition: neither an undone operation nor its undo made the change `h`. */
 const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
 

@@ -99,7 +99,7 @@ export function erasePerson(
   };
 }
 
-/** Refuses a repeated erasure. Unless this is a dry run, first clears values that the first erasure left. */
+/** Refuses a repeated erasure. Unless this is a dry run, first clears values that earlier erasures left. */
 function refuseAgain(
   db: Connection,
   nowSeconds: number,
@@ -160,8 +160,8 @@ function planErasure(
 }
 
 /**
- * Stores hashes of a person's numbers. A number that was erased before gets a later time, because a restore
- * repeats only erasures with a later time than in the backup.
+ * Stores hashes of a person's numbers. A number that was erased before gets a later time: if the backup has
+ * the number too, a restore repeats the erasure only if its time is later than in the backup.
  */
 function rememberNumbers(db: Connection, person: Person, nowSeconds: number): void {
   const hashOf = openIdentityHash(db);

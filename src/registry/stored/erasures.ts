@@ -91,8 +91,8 @@ export function addToErasuresFile(file: string, erasures: Erasures): boolean {
 }
 
 /**
- * Adds the registry's erasures to its file of erasures. If a command was killed after its write to the
- * registry, the file lacks an erasure.
+ * Adds the registry's erasures to its file of erasures. The file lacks an erasure if its command
+ * was killed between its write to the registry and its write to the file.
  * @throws StorageError
  */
 export const keepErasures = (registry: Connection, databaseFile: string): boolean =>

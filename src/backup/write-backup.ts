@@ -17,7 +17,7 @@ import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from 
 import { type Inspection, inspectDatabase } from './verify-backup.ts';
 
 // A backup is written to a folder `NAME.incomplete-PID`, which is renamed at the end. A killed process leaves
-// this folder. The next backup with the same name removes the folder. All dated names count as the same name
+// this folder. The next backup with the same name removes the folder. All dated names count as one name.
 
 export interface BackupOptions {
   readonly program: string;

@@ -264,7 +264,7 @@ export interface DeskServerOptions extends DeskDependencies {
   readonly report: (line: string) => void;
   /** Secret with which a second `registry desk` of the same user gets a link. */
   readonly secret: string;
-  /** The numbers in addresses start after this one, by default after a random one. */
+  /** Numbers for persons and searches in the URLs of pages start after this one; by default, a random one. */
   readonly numbersBefore?: number;
 }
 

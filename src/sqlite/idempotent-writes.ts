@@ -102,7 +102,7 @@ interface ResponsesWith {
   readonly paths: string;
   /** Texts that the body contains, such as national IDs. A text must contain no quote: it is put into SQL. */
   readonly texts: readonly string[];
-  /** Bodies of responses without Location: `field` is present, and `id` is a result of the SELECT `ids`. */
+  /** Finds responses without Location by the body: it has the property `field`, and `ids` selects its `id`. */
   readonly entries: readonly { readonly field: string; readonly ids: string }[];
 }
 

@@ -17,10 +17,7 @@ interface StorageDependencies {
   readonly measureCommit?: CommitMeasure | undefined;
 }
 
-/**
- * `serve` waits for locks only while it opens a file; others may always wait. `issue` creates a missing file;
- * `manage` needs the file.
- */
+/** `serve` waits for locks only while it opens a file. `issue` creates a missing file; `manage` needs it. */
 export type StorageUse = 'serve' | 'command' | 'issue' | 'manage';
 
 export class Storage {

@@ -201,7 +201,7 @@ function findCandidates(scope: FileScope, kind: LedgerKind) {
   );
 }
 
-/** Finds rows that equal entries of another cooperative, if at least 90 % of a cooperative's rows do. */
+/** Finds rows that equal entries of another cooperative, if at least 90 % of the file's rows for one do. */
 function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined {
   const { db } = scope;
   const candidates = findCandidates(scope, kind);

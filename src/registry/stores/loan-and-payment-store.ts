@@ -52,7 +52,7 @@ const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
 
 /** FROM clause of the cooperatives `g`. The indexes begin with a cooperative, so SQLite searches each one. */
 const COOPERATIVES = 'json_each(coalesce(@cooperatives, (SELECT json_group_array(id) FROM cooperatives))) g';
-/** Maximum number of changed rows in a list, because a list's rows are counted and sorted. */
+/** Maximum rows of a list with `updatedSince`, because all its rows are counted and sorted for each page. */
 const MOST_UPDATED = 10_000;
 
 /** FROM clauses of the members `m`, the loans `l` and, in a list of payments, the payments `p`. */

@@ -102,7 +102,7 @@ interface ResponsesWith {
   readonly paths: string;
   /** Texts that the body contains, such as national IDs. A text must contain no quote: it is put into SQL. */
   readonly texts: readonly string[];
-  /** Finds responses without Location by the body: it has the property `field`, and `ids` selects its `id`. */
+  /** Finds responses without Location whose body has the property `field`, and an `id` that `ids` selects. */
   readonly entries: readonly { readonly field: string; readonly ids: string }[];
 }
 

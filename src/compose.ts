@@ -67,7 +67,7 @@ export function composeRegistry(dependencies: RegistryDependencies) {
   const overload = openOverloadGuard(clock, trustedProxies);
   const isRecording = () => ledger?.isRecording() ?? true;
   const findUnready = async () => (draining ? 'stopping' : findFailing(store, isRecording));
-  const routes = createRoutes({ storage, store, limiter, clock, zone: storage.zone, findUnready, parts });
+  const routes = createRoutes({ storage, store, limiter, clock, findUnready, parts });
   const noteAddress = addressLog(log, measures);
   const recording = ledger && { ledger, trustedProxies };
   const handler = createHandler({

@@ -19,7 +19,6 @@ import { memberRoutes } from './registry/routes/member-routes.ts';
 import { paymentRoutes } from './registry/routes/payment-routes.ts';
 import type { Clock } from './runtime/scheduler.ts';
 import type { Storage } from './sqlite/storage.ts';
-import type { TimeZone } from './values/date-time.ts';
 
 /** Version of the API. Its major version is the `v1` in paths (docs/api.md#versions). */
 export const API_VERSION = '1.1.0';
@@ -30,7 +29,6 @@ interface RouteDependencies {
   readonly store: NarrowableStore<ServedRows>;
   readonly limiter: Pick<RateLimiter, 'usage'>;
   readonly clock: Clock;
-  readonly zone: TimeZone;
   readonly findUnready: () => Promise<Unready | undefined>;
   readonly parts: readonly ServicePart[];
 }
@@ -40,10 +38,10 @@ export function createRoutes({
   store,
   limiter,
   clock,
-  zone,
   findUnready,
   parts,
 }: RouteDependencies): Route[] {
+  const { zone } = storage;
   const added = parts.flatMap((part) => part.routes?.(storage, store, clock) ?? []);
   const more: MoreRoutes = (resource, filters) =>
     added.flatMap((part) => part.more?.(resource, filters) ?? []);

@@ -12,10 +12,9 @@ import { StorageError } from '../sqlite/sqlite-errors.ts';
 import { shownName } from '../values/errors.ts';
 import { openRequests, type Request } from './in-process-request.ts';
 
-export type { RunningServer } from '../http/server/server.ts';
 export type { Clock } from '../runtime/scheduler.ts';
 export type { Answer, Request, RequestOptions } from './in-process-request.ts';
-export { ConfigError, StorageError };
+export { ConfigError, type RunningServer, StorageError };
 
 export interface Registry {
   /** Listener for the `request` event of node:http. In a framework, mount it before any body parser. */

@@ -12,7 +12,6 @@ import type { ImportKind } from '../registry/file-columns.ts';
 import { COOPERATIVE_FILTER } from '../registry/routes/cooperative-routes.ts';
 import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
 import type { Storage } from '../sqlite/storage.ts';
-import type { TimeZone } from '../values/date-time.ts';
 import { RegistryError } from '../values/errors.ts';
 import { choiceOf } from '../values/schema.ts';
 import { parseChoice } from '../values/text.ts';
@@ -30,10 +29,10 @@ const HEAP = { youngMib: 6, oldMib: 48 };
 
 type Exporter = ReturnType<typeof createExporter>;
 
-export function createExporter(storage: Storage, zone: TimeZone) {
+export function createExporter(storage: Storage) {
   const thread = new TaskThread<ExportTasks>({
     module: moduleBeside(import.meta.url, 'export-thread'),
-    setup: { location: storage.location, zone },
+    setup: { location: storage.location, zone: storage.zone },
     maxWaiting: AT_ONCE,
     heap: HEAP,
   });
@@ -196,7 +195,7 @@ export const serveExports: AddToService = () => {
   let exporter: Exporter | undefined;
   return {
     routes(storage, store) {
-      exporter = createExporter(storage, storage.zone);
+      exporter = createExporter(storage);
       const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
       return {
         // An export needs the same scope as the list.

@@ -38,10 +38,10 @@ export class Storage {
     this.measureCommit = measureCommit;
   }
 
-  /** Zone for input and output. Opens the registry once if no zone is configured. */
+  /** Zone for input and output. If none is configured, reads the registry on first use only. */
   get zone(): TimeZone {
-    this.knownZone ??= this.configuredZone ?? timeZoneOf(this.location);
-    return this.knownZone ?? KIGALI;
+    this.knownZone ??= this.configuredZone ?? timeZoneOf(this.location) ?? KIGALI;
+    return this.knownZone;
   }
 
   /** @throws StorageError during a restore, or if other files of a registry exist without their database */

@@ -101,7 +101,7 @@ test('without room on the disk an export is refused', async (context) => {
 
 test('an export for a client that has left ends', async (context) => {
   const app = await start(context);
-  const exporter = createExporter(app.registry.storage, KIGALI);
+  const exporter = createExporter(app.registry.storage);
   context.after(() => exporter.close());
   const left = exporter.run(REQUEST.request, (leave) => leave());
   await assert.rejects(left, { code: 'unavailable', message: 'The client has left.' });

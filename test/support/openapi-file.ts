@@ -17,11 +17,10 @@ export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.m
 
 /** Of a registry without storage: declaring routes touches none. */
 export const routeDependencies = {
-  storage: {} as Storage,
+  storage: { zone: KIGALI } as Storage,
   store: {} as RegistryStore,
   limiter: new RateLimiter(systemClock),
   clock: systemClock,
-  zone: KIGALI,
   findUnready: async () => undefined,
   parts: ADDED.map((add) => add({} as Config)),
 };

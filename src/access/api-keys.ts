@@ -77,6 +77,9 @@ export interface ApiKeyValues {
   readonly expiresAt: number | null;
 }
 
+export const seesFinancials = (key: Pick<ApiKeyValues, 'scopes'> | undefined): boolean =>
+  key?.scopes.includes('members:financials') === true;
+
 export const NEW_KEY: ApiKeyValues = {
   name: '',
   scopes: [],

@@ -3,7 +3,7 @@
 import { createSecretKey } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type OperationOptions, openOperationScope } from '../journal/command-transaction.ts';
+import { openOperations } from '../journal/command-transaction.ts';
 import { clearFreeSpace, eraseMembers } from '../people/corrections/persons-erase.ts';
 import { runCorrection } from '../people/corrections/run-correction.ts';
 import {
@@ -23,6 +23,7 @@ import { copyPrivately, syncPath } from '../sqlite/durable-files.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { erasuresFileOf } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/sqlite-errors.ts';
+import type { Storage } from '../sqlite/storage.ts';
 import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
 import { statOf } from '../terminal/places.ts';
 import type { RestoringFolder } from './restoring-folder.ts';
@@ -100,7 +101,7 @@ function readOldRegistry(file: string): Erasures | undefined {
 const readRegistry = (file: string): Erasures =>
   withDatabase(file, { readOnly: true, waitMs: 0 }, readErasures);
 
-interface EraseOptions extends Omit<OperationOptions, 'waitMs'> {
+interface EraseOptions extends Pick<Storage, 'configuredZone' | 'monotonicMs'> {
   /** Returns epoch milliseconds. */
   readonly now: () => number;
   readonly systemUser: string;
@@ -152,9 +153,10 @@ function eraseFrom(
   copy: string,
   newest: Erasures,
   since: ReadonlySet<string>,
-  { zone, monotonicMs, now, systemUser, onStep }: EraseOptions,
+  options: EraseOptions,
 ): number[] {
-  const scope = openOperationScope(copy, { zone, monotonicMs, waitMs: 0 });
+  const { now, systemUser, onStep } = options;
+  const scope = openOperations(options, copy, 0);
   const { db } = scope;
   const nowSeconds = Math.floor(now() / 1000);
   try {

@@ -144,7 +144,7 @@ export async function restore(
     restoring.placeCopies(onStep);
     onStep('placed');
     if (addToErasuresFile(erasuresFileOf(databaseFile), all)) onStep('erasures kept');
-    const addition = restoreLedger(databaseFile, restoring.copies);
+    const addition = await restoreLedger(databaseFile, restoring.copies);
     if (addition.added > 0) onStep('ledger added');
     const ledger = { ...addition, faults: [...ledgerFaults, ...addition.faults] };
     const replacedFolder = restoring.finish(options.now());
@@ -185,7 +185,7 @@ async function prepare(
   folder: string,
   manifest: Manifest,
   restoring: RestoringFolder,
-  { location, configuredZone: zone, monotonicMs }: Storage,
+  { location, configuredZone, monotonicMs }: Storage,
   options: RestoreOptions & { readonly onStep: (step: string) => void },
 ) {
   const { onStep } = options;
@@ -219,11 +219,11 @@ async function prepare(
     ledgerFaults.push(...keepMonthKeys(restoring));
     const erasures = await findErasures(restoring, options.erasuresFile, manifest.sequence);
     const registry = join(copies, 'registry.db');
-    if (zone !== undefined) assertZoneOfBackup(registry, zone);
+    if (configuredZone !== undefined) assertZoneOfBackup(registry, configuredZone);
     if (manifest.files.some(({ name }) => isLedgerFileOfBackup(name)))
       createLedgerFolder(restoring.databaseFile);
     leapIds(registry);
-    const erasing = { ...options, zone, monotonicMs };
+    const erasing = { ...options, configuredZone, monotonicMs };
     return { ...eraseAgain(registry, erasures, manifest.instantMs, erasing), ledgerFaults };
   } catch (error) {
     restoring.abandon();

@@ -28,7 +28,13 @@ import {
 } from './files/records.ts';
 import type { FileCheck } from './import-files.ts';
 import { createMarks, filesOf } from './table/file-column.ts';
-import { addedColumnOf, addedHeading, addedHeadingsOf, type Header } from './table/header.ts';
+import {
+  addedColumnOf,
+  addedHeading,
+  addedHeadingsOf,
+  createWidthCheck,
+  type Header,
+} from './table/header.ts';
 
 // Rows of the rejects. An import must read them like the original rows.
 
@@ -54,7 +60,8 @@ function createRejectedRows(
   const isWorkbook = format.type === 'workbook';
   const labels = labelled && language;
   const width = headings.length;
-  const namedWidth = headings.findLastIndex(({ text }) => text !== '') + 1;
+  // Other rows cannot be padded to the header's width, so their reasons are not below the heading.
+  const isWrongWidth = createWidthCheck({ headings }, format);
   const placeOf = (column: string) => headings.findIndex(({ text }) => addedColumnOf(text) === column);
   // The file itself may be corrected rejects. Its added columns, at these positions, are replaced.
   const earlierPlaces = [FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN].map(placeOf);
@@ -69,7 +76,7 @@ function createRejectedRows(
     const written = isWorkbook
       ? cells.map((cell, i) => keptAsText(cell, numbers?.has(i) === true, i === identityAt))
       : cells;
-    const isComplete = isOfHeadersWidth(cells);
+    const isComplete = !isWrongWidth(cells);
     const original = isComplete
       ? originalCells(Array.from({ length: width }, (_, i) => written[i] ?? ''))
       : cellsOfAnyWidth(written);
@@ -77,14 +84,6 @@ function createRejectedRows(
     const earlierMark = isComplete ? (cells[repeatsAt] ?? '') : '';
     const marks = marksRepeats ? [isRepeat ? repeatMarkOf(cells) : earlierMark] : [];
     return [...original, ...files, ...marks, isComplete ? reason : reasonsPrefix + reason];
-  }
-
-  /** True if a row can be padded to the header's width, so that the reasons are below their heading. */
-  function isOfHeadersWidth(cells: readonly string[]): boolean {
-    const mayBeLonger = isWorkbook || namedWidth < width || cells.length <= width;
-    return (
-      mayBeLonger && cells.length >= namedWidth && cells.slice(width).every((cell) => cell.trim() === '')
-    );
   }
 
   /** Removes cells of earlier rejects. Does not pad the row, because padding could misplace values. */

@@ -13,38 +13,33 @@ import { REGISTRY_SCHEMA } from '../sqlite/schemas.ts';
 import { isBusy, isDiskFull, toUnavailable } from '../sqlite/sqlite-errors.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import { emptyLog } from '../sqlite/write-ahead-log.ts';
-import type { TimeZone } from '../values/date-time.ts';
 import { lastChange } from './operations.ts';
 
 const CACHE_KIB = 64 * 1024;
 
-export interface OperationOptions {
-  /** Time zone of the settings; undefined for the zone that the registry has stored. */
-  readonly zone: TimeZone | undefined;
+export interface OperationScope {
+  readonly db: Connection;
+  readonly format: ReadModelFormat;
   readonly monotonicMs: () => number;
   /** Maximum wait for the lock of another process. */
   readonly waitMs: number;
 }
 
-export interface OperationScope extends Omit<OperationOptions, 'zone'> {
-  readonly db: Connection;
-  readonly format: ReadModelFormat;
-}
-
 /** @throws StorageError `unusable` if there is no registry */
-export function openOperationScope(
+export function openOperations(
+  { configuredZone, monotonicMs }: Pick<Storage, 'configuredZone' | 'monotonicMs'>,
   databaseFile: string,
-  { zone, ...options }: OperationOptions,
+  waitMs: number = WAIT_MS.command,
 ): OperationScope {
   const db = openDatabase(databaseFile, {
-    waitMs: options.waitMs,
+    waitMs,
     schema: REGISTRY_SCHEMA,
     tempStore: 'FILE',
     cacheKiB: CACHE_KIB,
   });
   // `tidyUp` checkpoints the write-ahead log after the commit, when the lock is free.
   db.raw.pragma('wal_autocheckpoint = 0');
-  return { ...options, db, format: formatOf(db, zone) };
+  return { db, format: formatOf(db, configuredZone), monotonicMs, waitMs };
 }
 
 export interface Outcome<Result> {
@@ -132,11 +127,3 @@ export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: numb
     return isBusy(error) || isDiskFull(error) ? undefined : error;
   }
 }
-
-/** @throws StorageError `unusable` if there is no registry */
-export const openOperations = (storage: Storage, waitMs: number = WAIT_MS.command): OperationScope =>
-  openOperationScope(storage.pathForOpening(), {
-    zone: storage.configuredZone,
-    monotonicMs: storage.monotonicMs,
-    waitMs,
-  });

@@ -197,7 +197,7 @@ export type Journal = ReturnType<typeof openJournal>;
 
 /** @throws StorageError `unusable` if there is no registry */
 export function openJournal(storage: Storage) {
-  const scope = openOperations(storage);
+  const scope = openOperations(storage, storage.pathForOpening());
   const { db } = scope;
   return {
     list: (part?: Parameters<typeof listOperations>[1]) => listOperations(db, part),

@@ -2,12 +2,12 @@
  * Copies the files of the access ledger for backups and restores (docs/ledger.md#files-and-copies). Entries
  * of different files are never merged into one file. A damaged file does not stop the copy of other files.
  */
-import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPrivateFolder } from '../runtime/process.ts';
 import { type Connection, WAIT_MS } from '../sqlite/connection.ts';
 import { beginSnapshot, closeSnapshots, copySnapshot } from '../sqlite/copy-database.ts';
-import { copyPrivately, type FileHash, syncPath } from '../sqlite/durable-files.ts';
+import { copyPrivately, type FileHash, hashFile, syncPath } from '../sqlite/durable-files.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { readRegistryId } from '../sqlite/registry-facts.ts';
 import { SIDE_SUFFIXES, sizeOf, withSideFiles } from '../sqlite/registry-files.ts';
@@ -147,7 +147,7 @@ export interface RestoredLedger {
  * @param copies folder with copies of the backup's files. The added files are moved out of this folder
  * @throws the system's error; after an error, the restore can be repeated
  */
-export function restoreLedger(databaseFile: string, copies: string): RestoredLedger {
+export async function restoreLedger(databaseFile: string, copies: string): Promise<RestoredLedger> {
   const source = join(copies, 'registry.db');
   adoptOldLedger(source, readRegistryId(source) ?? '', 0);
   const files = listLedgerFiles(source);
@@ -165,7 +165,7 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
       const beginning = local.find(
         (file) => copy?.isWhole && file.isWhole && file.parts.length > 0 && isCovered(file, [copy]),
       );
-      const isNew = !(copy !== undefined && isCovered(copy, local)) && !isHere(path, databaseFile);
+      const isNew = !(copy !== undefined && isCovered(copy, local)) && !(await isHere(path, databaseFile));
       if (isNew && copy?.isWhole !== true)
         faults.push(`${name} of the backup cannot be read: it was added as it is.`);
       if (isNew && copy !== undefined) {
@@ -191,29 +191,11 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
 }
 
 /** True if the location has a file with the same bytes, for example from an earlier restore. */
-const isHere = (copy: string, databaseFile: string): boolean =>
-  listLedgerFiles(databaseFile).some(
-    ({ path }) => statSync(path).size === statSync(copy).size && haveSameBytes(path, copy),
-  );
-
-const CHUNK_BYTES = 1024 * 1024;
-
-/** Compares chunks, because a file of 1.0.0 may exceed the maximum size of a buffer. */
-function haveSameBytes(one: string, other: string): boolean {
-  const files = [one, other].map((path) => ({
-    handle: openSync(path, 'r'),
-    buffer: Buffer.allocUnsafe(CHUNK_BYTES),
-  }));
-  try {
-    for (;;) {
-      const chunks = files.map(({ handle, buffer }) => buffer.subarray(0, readSync(handle, buffer)));
-      const [chunk, otherChunk] = chunks as [Buffer, Buffer];
-      if (!chunk.equals(otherChunk)) return false;
-      if (chunk.length === 0) return true;
-    }
-  } finally {
-    for (const { handle } of files) closeSync(handle);
-  }
+async function isHere(copy: string, databaseFile: string): Promise<boolean> {
+  const { bytes, sha256 } = await hashFile(copy);
+  for (const { path } of listLedgerFiles(databaseFile))
+    if (statSync(path).size === bytes && (await hashFile(path)).sha256 === sha256) return true;
+  return false;
 }
 
 /** @returns an empty array for an unreadable file */

@@ -1,9 +1,9 @@
 /** Routes of statistics: one cooperative, or all cooperatives that a key may see. */
 
-import { isVisible } from '../access/api-keys.ts';
+import { isVisible, seesFinancials } from '../access/api-keys.ts';
 import { readPathId } from '../http/declare/resource.ts';
 import { ok } from '../http/declare/response.ts';
-import { type ApiRequest, defineRoute, type Route, SHOWS_COOPERATIVES } from '../http/declare/route.ts';
+import { defineRoute, type Route, SHOWS_COOPERATIVES } from '../http/declare/route.ts';
 import type { AddToService } from '../module.ts';
 import { COOPERATIVE, DISTRICT_FILTER } from '../registry/routes/cooperative-routes.ts';
 import { type Clock, nowSeconds } from '../runtime/scheduler.ts';
@@ -78,9 +78,6 @@ const SHARED = {
   personal: 'none',
 } as const;
 
-const seesFinancials = ({ caller }: Pick<ApiRequest, 'caller'>): boolean =>
-  caller?.scopes.includes('members:financials') === true;
-
 /** Maximum number of requests that wait for the thread. */
 const MAX_WAITING = 64;
 
@@ -116,7 +113,7 @@ const statisticsRoutes = (open: () => Served, clock: Clock, zone: TimeZone): Rou
       const id = readPathId(request);
       const sums = isVisible(request.visible, id) && open().statistics.ofCooperative(id, nowSeconds(clock));
       if (!sums) throw notFound();
-      return ok(describeStatistics(sums, zone, seesFinancials(request)));
+      return ok(describeStatistics(sums, zone, seesFinancials(request.caller)));
     },
   },
   defineRoute({
@@ -138,7 +135,7 @@ const statisticsRoutes = (open: () => Served, clock: Clock, zone: TimeZone): Rou
       const { visible, query } = request;
       const country = { visible, now: nowSeconds(clock), district: query.district };
       const sums = await open().thread.run('country', country);
-      return ok(describeCountry(sums, zone, seesFinancials(request)));
+      return ok(describeCountry(sums, zone, seesFinancials(request.caller)));
     },
   }),
 ];

@@ -268,7 +268,7 @@ export async function* withHeaderRows(
  * header ends with an empty cell. In a workbook, a row ends with its last value, so no row is too short.
  */
 export function createWidthCheck(
-  { headings }: Header,
+  { headings }: Pick<Header, 'headings'>,
   format: SourceFormat,
 ): (cells: readonly string[]) => boolean {
   const width = headings.length;

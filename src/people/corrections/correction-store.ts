@@ -69,7 +69,7 @@ export type CorrectionStore = ReturnType<typeof openCorrections>;
  * @throws StorageError `unusable` if there is no registry
  */
 export function openCorrections(storage: Storage, waitMs?: number) {
-  const scope = openOperations(storage, waitMs);
+  const scope = openOperations(storage, storage.pathForOpening(), waitMs);
   return {
     run<N extends CorrectionName>(
       name: N,

@@ -1,6 +1,6 @@
 /** Lookups by national ID: a person's consolidated record, or their membership in one cooperative. */
 
-import type { ApiKey } from '../../access/api-keys.ts';
+import { type ApiKey, seesFinancials } from '../../access/api-keys.ts';
 import { type BodyDeclaration, parseBody } from '../../http/declare/request-body.ts';
 import {
   type Resource,
@@ -123,9 +123,6 @@ const CONSOLIDATED_MEMBER = shownObject<ConsolidatedMember>(
   CURRENT_IDENTITY_CARD,
 );
 export const serializeConsolidated = CONSOLIDATED_MEMBER.serialize;
-
-const seesFinancials = (caller: ApiKey | undefined): boolean =>
-  caller?.scopes.includes('members:financials') === true;
 
 /** Returns epoch seconds; null if the caller may not see financials. */
 const financialsAt = (caller: ApiKey | undefined, clock: Clock): number | null =>

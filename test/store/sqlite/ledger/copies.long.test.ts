@@ -423,7 +423,7 @@ test('a file of a backup that is damaged in the middle is added as it is, once',
   assert.equal(ledgerNames(third).length, 3);
 });
 
-test('a damaged file larger than a buffer can be is added as it is', (context) => {
+test('a damaged file larger than a buffer can be is added as it is', async (context) => {
   const root = temporaryFolder(context);
   const [copies, place] = ['copies', 'place'].map((name) => {
     const made = ledgerPlaceIn(join(root, name));
@@ -434,7 +434,7 @@ test('a damaged file larger than a buffer can be is added as it is', (context) =
     truncateSync(file, 2 ** 31 + 1);
     return made;
   }) as [LedgerPlace, LedgerPlace];
-  const { faults } = restoreLedger(place.databaseFile, dirname(copies.databaseFile));
+  const { faults } = await restoreLedger(place.databaseFile, dirname(copies.databaseFile));
   assert.match(faults.join(), /was added as it is/);
   assert.equal(ledgerNames(place).length, 2);
 });

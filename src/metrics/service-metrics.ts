@@ -48,7 +48,7 @@ export const DECLARATIONS = {
     'status',
   ),
   registry_http_request_duration_seconds: histogramOfSeconds(
-    'Seconds from the arrival of a request until the system had taken its response',
+    'Seconds from the arrival of a request until the operating system had its response',
     'route',
     'method',
   ),
@@ -57,7 +57,7 @@ export const DECLARATIONS = {
     'Times that one address reached 100 refusals of keys in a minute; the log names the address',
   ),
   registry_connections_closed_total: counter(
-    'Connections refused or closed because too many were open, or too much was left unread',
+    'Connections refused or closed because too many were open, or because clients left too many bytes unread',
   ),
   registry_limiter_keys: gauge('Keys with requests in the windows of the limiter'),
   registry_limiter_bytes: gauge('Bytes of memory for the windows of the limiter'),

@@ -167,7 +167,10 @@ function openServer(options: ConnectionOptions) {
   return { server, connections, serve };
 }
 
-/** Closes the longest unused connections above `most`, and the slowest readers above MAX_UNSENT_BYTES. */
+/**
+ * If more than `most` connections are open, closes those unused longest. If more than MAX_UNSENT_BYTES wait
+ * in total, closes the connections with the most unsent bytes.
+ */
 function makeRoom(connections: Connections, most: number, log: ConnectionLog): void {
   const all = [...connections.values()];
   if (all.length > most) {

@@ -211,7 +211,7 @@ function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): Correcti
   stagePairs(db, [pair]);
   stageMoving(db, [from.id]);
   const collisions = findCollisions(db, into.cooperative_id);
-  if (collisions.length > 0) return refuse('Some rows cannot be in one cooperative.', collisions);
+  if (collisions.length > 0) return refuse('Some rows cannot be together in one cooperative.', collisions);
   return {
     touched: { ...TOUCHED_BY_MOVE, members: TOUCHED_BY_MERGE.members as string },
     ...planPair(db, pair),

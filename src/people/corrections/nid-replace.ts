@@ -108,7 +108,8 @@ function readReplacement(
   },
 ) {
   const { old, current, memberId, samePerson } = replacement;
-  // `current` has no redirect if it is not a former number, or if its replacement was changed over HTTP.
+  // A redirect of `current` exists only if it is a former number, and the number that replaced it was not
+  // changed over HTTP.
   const leadsTo = redirectOf<string>(db, REPLACED_NUMBERS, current) ?? old;
   const isFormer = leadsTo !== old;
   const otherHolders = old === current ? [] : holdersOf(db, isFormer ? leadsTo : current);
@@ -125,7 +126,10 @@ function readReplacement(
     otherHolders,
     /** True if the new number, `current`, was once replaced by a number other than `old`. */
     isFormer,
-    /** Number that the holders get: `current`, or its replacement if `current` was their own number. */
+    /**
+     * Number that the holders get: `current`, or, if `current` is a former number of the same person, the
+     * number that replaced it.
+     */
     assigned: isFormer && samePerson && otherHolders.length > 0 ? leadsTo : current,
   };
 }

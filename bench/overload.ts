@@ -16,7 +16,7 @@ const SLOW_CLIENTS = process.argv[3] ?? '1000';
 const SECONDS = 6;
 const REPLACING = `import { registerHooks } from 'node:module';
 const source = 'export const openOverloadGuard = () => ({ refuse() {}, start() {}, stop() {} });';
-registerHooks({ load: (url, context, next) => url.endsWith('/server/middleware.ts')
+registerHooks({ load: (url, context, next) => url.endsWith('/server/overload.ts')
   ? { format: 'module', source, shortCircuit: true } : next(url, context) });`;
 
 const run = promisify(execFile);

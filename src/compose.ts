@@ -6,7 +6,8 @@ import { REFUSALS } from './access/api-keys.ts';
 import { RateLimiter } from './access/rate-limiter.ts';
 import { openCreate } from './http/declare/idempotency-keys.ts';
 import { type AccessLog, createAccessLog } from './http/server/access-log.ts';
-import { createMiddleware, OFTEN, openOverloadGuard } from './http/server/middleware.ts';
+import { createMiddleware, OFTEN } from './http/server/middleware.ts';
+import { openOverloadGuard } from './http/server/overload.ts';
 import { createHandler } from './http/server/request-lifecycle.ts';
 import { createSender } from './http/server/send.ts';
 import {

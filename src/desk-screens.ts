@@ -11,7 +11,7 @@ import {
   ENTER_FOR_PERSON,
   ENTER_IN_COOPERATIVE,
   NEW_COOPERATIVE,
-} from './entering/enter-rows.ts';
+} from './entering/entering-pages.ts';
 import { healthPage } from './health/health-page.ts';
 import { DeskFiles } from './import/pages/desk-files.ts';
 import { IMPORT_FILE, REJECTS } from './import/pages/file.ts';

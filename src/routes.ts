@@ -20,9 +20,6 @@ import { paymentRoutes } from './registry/routes/payment-routes.ts';
 import type { Clock } from './runtime/scheduler.ts';
 import type { Storage } from './sqlite/storage.ts';
 
-/** Version of the API. Its major version is the `v1` in paths (docs/api.md#versions). */
-export const API_VERSION = '1.1.0';
-
 interface RouteDependencies {
   readonly storage: Storage;
   /** Each route narrows the store to the rows that the caller may see. */
@@ -59,7 +56,7 @@ export function createRoutes({
     ...healthRoutes(findUnready),
   ];
   const outgoing = parts.find((part) => part.outgoing !== undefined)?.outgoing;
-  const described = withOpenApi(routes, API_VERSION, outgoing);
+  const described = withOpenApi(routes, outgoing);
   const isReady = async () => (await findUnready()) === undefined;
-  return [...described, ...pageRoutes(described, API_VERSION, isReady, outgoing)];
+  return [...described, ...pageRoutes(described, isReady, outgoing)];
 }

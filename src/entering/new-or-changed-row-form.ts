@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { type InputOptions, input, numberInput, select } from '../desk/parts.ts';
 import type { Form, Visit } from '../desk/screen.ts';
 import { asTextCell } from '../formats/spreadsheet-cells-and-empty-words.ts';
-import type { RowFault } from '../import/enter-row.ts';
+import type { RowFault } from '../import/import-entered-row.ts';
 import { atDesk } from '../import/pages/findings.ts';
 import { untilEndOf } from '../import/reading/dates.ts';
 import { TYPED_AGAIN } from '../registry/entries.ts';

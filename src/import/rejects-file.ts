@@ -27,7 +27,6 @@ import {
   SAME_AS_LINE,
 } from './files/records.ts';
 import type { FileCheck } from './import-files.ts';
-import { createMarks, filesOf } from './table/file-column.ts';
 import {
   addedColumnOf,
   addedHeading,
@@ -35,6 +34,7 @@ import {
   createWidthCheck,
   type Header,
 } from './table/header.ts';
+import { createMarks, filesOf } from './table/rejects-columns.ts';
 
 // Rows of the rejects. An import must read them like the original rows.
 

@@ -1,8 +1,8 @@
 /** Generates the OpenAPI 3.1 description from the declarations of routes. */
 
 import { SCOPES } from '../access/api-keys.ts';
+import { PAGE_PARAMETERS } from '../http/declare/query.ts';
 import { type BodyDeclaration, type BodyField, mediaTypesOf } from '../http/declare/request-body.ts';
-import { PAGE_PARAMETERS } from '../http/declare/resource.ts';
 import { JsonText, ok } from '../http/declare/response.ts';
 import {
   fullPath,
@@ -226,12 +226,15 @@ const TAGS = [
 const ROOT = '/';
 const SERVER = JSON.stringify({ url: ROOT });
 
+/** Version of the API. Its major version is the `v1` in paths (docs/api.md#versions). */
+export const API_VERSION = '1.1.0';
+
 export interface OutgoingMessages {
   describe(components: Components): Json;
   explain(): Html;
 }
 
-export function describeApi(all: readonly Route[], version: string, outgoing?: OutgoingMessages): Json {
+export function describeApi(all: readonly Route[], outgoing?: OutgoingMessages): Json {
   const routes = all.filter(({ isPage }) => isPage !== true);
   const components = new Components();
   const paths: { [path: string]: Json } = {};
@@ -244,7 +247,7 @@ export function describeApi(all: readonly Route[], version: string, outgoing?: O
     openapi: '3.1.0',
     info: {
       title: 'Cooperative Registry',
-      version,
+      version: API_VERSION,
       description:
         'Members and cooperatives of a national registry. ' +
         'A person is known by a 16-digit national ID and may belong to several cooperatives.\n\n' +
@@ -359,7 +362,7 @@ const DESCRIPTION: Schema = {
 };
 
 /** Adds `GET /openapi.json`, which also describes itself. */
-export function withOpenApi(routes: readonly Route[], version: string, outgoing?: OutgoingMessages): Route[] {
+export function withOpenApi(routes: readonly Route[], outgoing?: OutgoingMessages): Route[] {
   const all: Route[] = [...routes];
   let text: string | undefined;
   all.push({
@@ -376,11 +379,15 @@ export function withOpenApi(routes: readonly Route[], version: string, outgoing?
       200: {
         description: 'OpenAPI 3.1.',
         schema: DESCRIPTION,
-        example: { openapi: '3.1.0', info: { title: 'Cooperative Registry', version }, paths: {} },
+        example: {
+          openapi: '3.1.0',
+          info: { title: 'Cooperative Registry', version: API_VERSION },
+          paths: {},
+        },
       },
     },
     handle({ prefix }) {
-      text ??= JSON.stringify(describeApi(all, version, outgoing));
+      text ??= JSON.stringify(describeApi(all, outgoing));
       return ok(new JsonText(prefix === '' ? text : text.replace(SERVER, JSON.stringify({ url: prefix }))));
     },
   });

@@ -5,7 +5,7 @@ import { mediaTypesOf } from '../http/declare/request-body.ts';
 import { API_PREFIX, fullPath, type Route, scopesOf } from '../http/declare/route.ts';
 import { codeElement, type Html, type HtmlValue, html, withCode } from '../values/html.ts';
 import { exampleOf } from '../values/schema.ts';
-import { describeApi, exampleOfBody, type OutgoingMessages } from './openapi.ts';
+import { API_VERSION, describeApi, exampleOfBody, type OutgoingMessages } from './openapi.ts';
 import {
   code,
   type Described,
@@ -252,12 +252,11 @@ const BEHIND = { webhooks: 'Webhooks', statuses: 'Errors', headers: 'Headers', o
 
 export function renderReference(
   routes: readonly Route[],
-  version: string,
   addresses: Addresses,
   outgoing?: OutgoingMessages,
 ): string {
   const { baseUrl, prefix } = addresses;
-  const description = describeApi(routes, version, outgoing) as unknown as Description;
+  const description = describeApi(routes, outgoing) as unknown as Description;
   const groups = description.tags.map((tag) => groupOf(tag, routes));
   const body = html`<a class="skip" href="#start">Skip to the content</a>
 <div class="columns">
@@ -265,7 +264,7 @@ ${contents(groups, prefix)}
 ${codeElement('script', SCRIPT)}
 <main id="start">
 <h1>Reference of the API</h1>
-<p>Version ${version}, under <code>${baseUrl}${API_PREFIX}</code>. For programs:
+<p>Version ${API_VERSION}, under <code>${baseUrl}${API_PREFIX}</code>. For programs:
 <a href="${prefix}/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 ${introduction(description, baseUrl)}
 ${groups.map(

@@ -100,7 +100,6 @@ interface Rendered {
 
 export function pageRoutes(
   routes: readonly Route[],
-  apiVersion: string,
   isReady: () => Promise<boolean>,
   outgoing?: OutgoingMessages,
 ): Route[] {
@@ -115,7 +114,7 @@ export function pageRoutes(
   function reference(addresses: Addresses): Rendered {
     const { baseUrl, prefix } = addresses;
     if (last?.baseUrl !== baseUrl) {
-      template ??= renderReference(routes, apiVersion, PLACES, outgoing);
+      template ??= renderReference(routes, PLACES, outgoing);
       const plain = Buffer.from(
         template
           .replaceAll(PLACES.baseUrl, () => `${html`${baseUrl}`}`)

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiKeyValues, SCOPES, type Scope } from '../../src/access/api-keys.ts';
 import { fullPath, type Route, scopesOf } from '../../src/http/declare/route.ts';
-import { SAMPLE_MS } from '../../src/http/server/middleware.ts';
+import { SAMPLE_MS } from '../../src/http/server/overload.ts';
 import { type Sent, startApp, type TestApp, type TestResponse } from '../support/app.ts';
 import { declaredRoutes } from '../support/openapi-file.ts';
 

@@ -12,7 +12,8 @@ import { declareBodies, parseBody } from '../../src/http/declare/request-body.ts
 import { ok } from '../../src/http/declare/response.ts';
 import { fullPath, type Route, SHOWS_NO_ROWS } from '../../src/http/declare/route.ts';
 import { createAccessLog } from '../../src/http/server/access-log.ts';
-import { createMiddleware, openOverloadGuard } from '../../src/http/server/middleware.ts';
+import { createMiddleware } from '../../src/http/server/middleware.ts';
+import { openOverloadGuard } from '../../src/http/server/overload.ts';
 import { announceDeprecated, createHandler } from '../../src/http/server/request-lifecycle.ts';
 import { createSender } from '../../src/http/server/send.ts';
 import { describeApi } from '../../src/reference/openapi.ts';
@@ -118,7 +119,7 @@ async function serve(context: TestContext) {
   await once(server, 'listening');
   context.after(() => server.close());
   const { port } = server.address() as AddressInfo;
-  const describer = createDescriber(describeApi([...declaredRoutes(), ...ROUTES], '1.0.0'));
+  const describer = createDescriber(describeApi([...declaredRoutes(), ...ROUTES]));
   return {
     keys,
     run: (...args: string[]) => command(['keys', ...args], { REGISTRY_DB: location }, clock),
@@ -181,7 +182,7 @@ test('keys list and keys show say which key used what, how often, and when last'
 
 test('OpenAPI and the table of the documents show what is deprecated', () => {
   // biome-ignore lint/suspicious/noExplicitAny: a document of many shapes
-  const { paths, components } = describeApi(ROUTES, '1.0.0') as any;
+  const { paths, components } = describeApi(ROUTES) as any;
   const at = (path: string) => paths[`/api/v1${path}`].get;
   const said = (part: { [name: string]: unknown }) => [part.deprecated, part['x-deprecation']];
   assert.deepEqual(said(at('/old')), [true, OLD]);

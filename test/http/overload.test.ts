@@ -7,13 +7,8 @@ import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as iteration, setTimeout as wait } from 'node:timers/promises';
 import type { ApiRequest } from '../../src/http/declare/route.ts';
-import {
-  OFTEN,
-  Overload,
-  openOverloadGuard,
-  RefusedAddresses,
-  SAMPLE_MS,
-} from '../../src/http/server/middleware.ts';
+import { OFTEN, RefusedAddresses } from '../../src/http/server/middleware.ts';
+import { Overload, openOverloadGuard, SAMPLE_MS } from '../../src/http/server/overload.ts';
 import { listen } from '../../src/http/server/server.ts';
 import { type AddressBlocks, parseAddressBlocks } from '../../src/values/address-blocks.ts';
 import { metricsAddress, startApp, type TestApp } from '../support/app.ts';

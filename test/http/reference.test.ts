@@ -23,7 +23,7 @@ import { declaredRoutes, routeDependencies } from '../support/openapi-file.ts';
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const described = declaredRoutes().filter(({ isPage }) => isPage !== true);
 const AT = { baseUrl: 'https://example.rw/registry', prefix: '/registry' };
-const reference = (): string => renderReference(described, '1.0.0', AT, WEBHOOKS_DESCRIBED);
+const reference = (): string => renderReference(described, AT, WEBHOOKS_DESCRIBED);
 
 /** As a browser shows it. */
 const toText = (page: string): string =>
@@ -117,7 +117,7 @@ test('the reference is rendered once, and has the address by which it is asked f
   let readings = 0;
   const counting = { ...first, responses: first.responses };
   Object.defineProperty(counting, 'summary', { enumerable: true, get: () => `Read ${++readings} times` });
-  const route = pageRoutes([counting], '1.0.0', async () => true)[1];
+  const route = pageRoutes([counting], async () => true)[1];
   assert.ok(route?.method === 'GET');
   const pageAt = async (baseUrl: string, prefix: string) => {
     const request = { incoming: { headers: {} }, baseUrl, prefix } as unknown as ApiRequest;
@@ -135,7 +135,7 @@ test('the reference is rendered once, and has the address by which it is asked f
 
 test('the reference names all that the description has: paths, parameters, fields, choices, statuses', () => {
   const text = toText(reference());
-  const api = describeApi(described, '1.0.0', WEBHOOKS_DESCRIBED);
+  const api = describeApi(described, WEBHOOKS_DESCRIBED);
   for (const { method, operationId, summary, ...route } of described) {
     assert.ok(text.includes(`${method} ${fullPath(route)}`), operationId);
     assert.ok(text.includes(summary.replaceAll('`', '')), operationId);
@@ -168,7 +168,7 @@ test('every link leads to a place of the page, or under the prefix, and no two p
 test('the reference has every type of webhook, its payload, and what to answer', () => {
   const text = toText(reference());
   const squeezed = text.replace(/\s/g, '');
-  const { webhooks } = describeApi(described, '1.0.0', WEBHOOKS_DESCRIBED) as { webhooks: object };
+  const { webhooks } = describeApi(described, WEBHOOKS_DESCRIBED) as { webhooks: object };
   for (const type of Object.keys(webhooks)) assert.ok(text.includes(type), type);
   assert.deepEqual(
     WEBHOOK_MESSAGES.flatMap(({ types }) => types),
@@ -183,7 +183,7 @@ test('the reference has every type of webhook, its payload, and what to answer',
 test('what a declaration says is shown as text', () => {
   const [first] = described;
   assert.ok(first);
-  const page = renderReference([{ ...first, summary: '<img src=x onerror=alert(1)>' }], '"><script>', AT);
+  const page = renderReference([{ ...first, summary: '<img src=x onerror=alert(1)>' }], AT);
   assert.ok(page.includes('&lt;img src=x onerror=alert(1)&gt;'));
   assert.doesNotMatch(page.replace(String(codeElement('script', SCRIPT)), ''), /<img|<script/);
 });

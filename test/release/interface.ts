@@ -5,7 +5,6 @@ import { IMPORT_COLUMNS } from '../../src/import/table/columns.ts';
 import * as exported from '../../src/index.ts';
 import { createProgram } from '../../src/program.ts';
 import { describeApi } from '../../src/reference/openapi.ts';
-import { API_VERSION } from '../../src/routes.ts';
 import { SETTINGS } from '../../src/runtime/config.ts';
 import { EXIT } from '../../src/terminal/context.ts';
 import { WEBHOOKS_DESCRIBED } from '../../src/webhooks/webhook-reference.ts';
@@ -18,7 +17,7 @@ type Described = any;
 /** A line for each promise, in order; a later release may add lines, and takes none away unannounced. */
 export async function readInterface(): Promise<string[]> {
   const lines = [
-    ...listApi(describeApi(declaredRoutes(), API_VERSION, WEBHOOKS_DESCRIBED)),
+    ...listApi(describeApi(declaredRoutes(), WEBHOOKS_DESCRIBED)),
     ...(await listCommands()),
     ...Object.keys(SETTINGS).map((name) => `setting ${name}`),
     ...Object.entries(EXIT).map(([name, status]) => `exit status ${status} ${name}`),

@@ -7,7 +7,6 @@ import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js
 import addFormats from 'ajv-formats';
 import { fullPath } from '../../src/http/declare/route.ts';
 import { describeApi } from '../../src/reference/openapi.ts';
-import { API_VERSION } from '../../src/routes.ts';
 import { WEBHOOKS_DESCRIBED } from '../../src/webhooks/webhook-reference.ts';
 import { declaredRoutes } from './openapi-file.ts';
 
@@ -74,7 +73,7 @@ export interface Describer {
 
 /** @param document of the API; tests give broken ones */
 export function createDescriber(
-  document: Description = describeApi(declaredRoutes(), API_VERSION, WEBHOOKS_DESCRIBED),
+  document: Description = describeApi(declaredRoutes(), WEBHOOKS_DESCRIBED),
 ): Describer {
   const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true, strictRequired: false });
   addFormats.default(ajv);

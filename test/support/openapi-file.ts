@@ -6,7 +6,7 @@ import { ADDED } from '../../src/compose.ts';
 import type { Route } from '../../src/http/declare/route.ts';
 import type { RegistryStore } from '../../src/open-registry.ts';
 import { describeApi } from '../../src/reference/openapi.ts';
-import { API_VERSION, createRoutes } from '../../src/routes.ts';
+import { createRoutes } from '../../src/routes.ts';
 import type { Config } from '../../src/runtime/config.ts';
 import { systemClock } from '../../src/runtime/scheduler.ts';
 import type { Storage } from '../../src/sqlite/storage.ts';
@@ -29,7 +29,6 @@ export const routeDependencies = {
 export const declaredRoutes = (): Route[] => createRoutes(routeDependencies);
 
 /** Without white space: the formatter of the project adds its own. */
-export const openApiText = (): string =>
-  JSON.stringify(describeApi(declaredRoutes(), API_VERSION, WEBHOOKS_DESCRIBED));
+export const openApiText = (): string => JSON.stringify(describeApi(declaredRoutes(), WEBHOOKS_DESCRIBED));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(OPENAPI_FILE, openApiText());

@@ -12,6 +12,10 @@ export interface QueryParameter<T> {
   readonly parse: (value: string) => T | FieldError;
 }
 
+export const DEFAULT_PAGE_SIZE = 50;
+/** Larger values are reduced to the maximum (docs/api.md#lists). */
+const MAX_PAGE_SIZE = 200;
+
 /** @param message for a text that is not an id, such as a code; an unknown id gives an empty list */
 export const idFilter = (description: string, message: string): QueryParameter<number> => ({
   description,
@@ -19,8 +23,8 @@ export const idFilter = (description: string, message: string): QueryParameter<n
   parse: (value) => parseId(value) ?? new FieldError(message),
 });
 
-/** Maximum number of ids: the largest page size, so that all rows fit on one page. */
-const MOST_IDS = 200;
+/** All rows with the ids must fit on one page. */
+const MOST_IDS = MAX_PAGE_SIZE;
 
 export const ID_FILTER: QueryParameter<readonly number[]> = {
   description:
@@ -55,6 +59,21 @@ export const wholeNumber = (
     return Math.min(Number(value), bounds.maximum);
   },
 });
+
+/** A text other than digits becomes NaN, which gives 404 once all parameters are checked. */
+const page: QueryParameter<number> = {
+  description: 'Number of the page, from 1.',
+  schema: integer({ minimum: 1, default: 1 }),
+  parse: (value) => (/^[0-9]+$/.test(value) ? Number(value) : Number.NaN),
+};
+
+const pageSize = wholeNumber(`Rows of a page; larger values are reduced to ${MAX_PAGE_SIZE}.`, {
+  minimum: 1,
+  maximum: MAX_PAGE_SIZE,
+  default: DEFAULT_PAGE_SIZE,
+});
+
+export const PAGE_PARAMETERS = { page, page_size: pageSize };
 
 export const momentFilter = (
   description: string,

@@ -24,7 +24,7 @@ import {
 import { type ShownProperties, shownObject } from '../../values/field-json.ts';
 import { array, integer, nullable, object, type Schema, string } from '../../values/schema.ts';
 import { quoteOrNull, type Serialize, serializeArray } from '../../values/serializer.ts';
-import { type ParsedQuery, type QueryParameter, type QueryParameters, wholeNumber } from './query.ts';
+import { DEFAULT_PAGE_SIZE, PAGE_PARAMETERS, type ParsedQuery, type QueryParameters } from './query.ts';
 import { type Bodies, type BodyDeclaration, declareBodies, parseBody } from './request-body.ts';
 import {
   type ApiResponse,
@@ -49,25 +49,6 @@ import {
   type SuccessResponse,
   showing,
 } from './route.ts';
-
-const DEFAULT_PAGE_SIZE = 50;
-/** Larger values are reduced to the maximum (docs/api.md#lists). */
-const MAX_PAGE_SIZE = 200;
-
-/** A text other than digits becomes NaN, which gives 404 once all parameters are checked. */
-const page: QueryParameter<number> = {
-  description: 'Number of the page, from 1.',
-  schema: integer({ minimum: 1, default: 1 }),
-  parse: (value) => (/^[0-9]+$/.test(value) ? Number(value) : Number.NaN),
-};
-
-const pageSize = wholeNumber(`Rows of a page; larger values are reduced to ${MAX_PAGE_SIZE}.`, {
-  minimum: 1,
-  maximum: MAX_PAGE_SIZE,
-  default: DEFAULT_PAGE_SIZE,
-});
-
-export const PAGE_PARAMETERS = { page, page_size: pageSize };
 
 type ListRequest = Pick<ApiRequest<typeof PAGE_PARAMETERS>, 'search' | 'baseUrl' | 'path' | 'query'>;
 

@@ -29,7 +29,6 @@ import { createExampleCheck } from '../template.ts';
 import { type CellReaderOptions, createCellReader, type FileSurvey, RowFindings } from './cell-reader.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
 import { createTotalsCheck, IDENTITY, isTotalsRow } from './compare-totals.ts';
-import { createFilesReader, createRepeatCheck } from './file-column.ts';
 import {
   createHeaderCheck,
   createWidthCheck,
@@ -38,6 +37,7 @@ import {
   readHeader,
   withHeaderRows,
 } from './header.ts';
+import { createFilesReader, createRepeatCheck } from './rejects-columns.ts';
 
 interface ReadRow {
   readonly record: FileRecord;

@@ -1,14 +1,13 @@
 /** Routes of members: list, create, replace, change. The route that reads a member is in lookup.ts. */
 
 import type { Visible } from '../../access/api-keys.ts';
-import { ID_FILTER, type ParsedQuery, SEARCH_FILTER } from '../../http/declare/query.ts';
+import { ID_FILTER, PAGE_PARAMETERS, type ParsedQuery, SEARCH_FILTER } from '../../http/declare/query.ts';
 import {
   changeRoutes,
   createRoute,
   declareResource,
   listRoute,
   type MoreRoutes,
-  PAGE_PARAMETERS,
   pageResponse,
   readPathId,
   respondWithPage,

@@ -6,7 +6,7 @@
 import { fields, form as formOf, table } from '../desk/parts.ts';
 import type { Answer, Form, Screen, Shows, Visit } from '../desk/screen.ts';
 import { unwrapText } from '../formats/spreadsheet-cells-and-empty-words.ts';
-import { enterRow, type RowFault, type RowPlan } from '../import/enter-row.ts';
+import { enterRow, type RowFault, type RowPlan } from '../import/import-entered-row.ts';
 import { OUTDATED } from '../import/pages/previews-and-runs.ts';
 import { openImportSession } from '../import/staging/import-session.ts';
 import { openRegistry } from '../open-registry.ts';

@@ -44,8 +44,6 @@ export interface RegistryDependencies {
   readonly ledger?: AccessLedger | undefined;
 }
 
-export type ComposedRegistry = ReturnType<typeof composeRegistry>;
-
 /**
  * Opens or creates the databases, and composes the service. Opens no port, handles no signal and changes no
  * global state.

@@ -26,11 +26,6 @@ export function formatActor(actor: Actor | null, who: string | null = null): Mes
     : say('{type} {name}', { type: asMessage(type), name });
 }
 
-/** SQL of the operation that created the row; NULL for a row created over HTTP or before the history. */
-export const creatorOf = (entity: ChangedEntity, id: string): string =>
-  `(SELECT operation_id FROM main.created_rows WHERE entity = '${entity}' AND first_row <= ${id}
-    AND last_row >= ${id} ORDER BY first_row DESC LIMIT 1)`;
-
 export const ENTITY_NAMES: { readonly [entity in ChangedEntity]: string } = {
   cooperatives: 'cooperative',
   members: 'member',

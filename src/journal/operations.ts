@@ -2,6 +2,7 @@
 
 import type { ChangedEntity } from '../registry/changes/tables.ts';
 import { IMPORT_KINDS, type ImportKind } from '../registry/file-columns.ts';
+import type { FoundMember } from '../registry/stored/stored-data-types.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { StagedValue } from '../values/declared-fields.ts';
 
@@ -245,11 +246,7 @@ export interface ChangedRows {
 }
 
 /** Member affected by a correction, with the values before it; a new member, with the values after it. */
-export interface NamedMember {
-  readonly id: number;
-  readonly cooperativeCode: string;
-  readonly memberCode: string;
-  readonly fullName: string;
+export interface NamedMember extends FoundMember {
   /**
    * `goes`, `stays`: the two members of a merge. `ends`, `begins`: the two memberships of a transfer. A
    * member whose entries are removed also `stays`.

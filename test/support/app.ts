@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type ApiKeyValues, issueSecret, NEW_KEY, SCOPES, type Scope } from '../../src/access/api-keys.ts';
-import { type ComposedRegistry, composeRegistry, type RegistryDependencies } from '../../src/compose.ts';
+import { composeRegistry, type RegistryDependencies } from '../../src/compose.ts';
 import { serveExports } from '../../src/export/export-routes.ts';
 import type { ServerTimeouts } from '../../src/http/server/server.ts';
 import { serveMetrics } from '../../src/metrics/service-metrics.ts';
@@ -71,7 +71,7 @@ export interface Sent {
 }
 
 export interface TestApp {
-  readonly registry: ComposedRegistry;
+  readonly registry: ReturnType<typeof composeRegistry>;
   readonly config: Config;
   readonly clock: TestClock;
   readonly url: string;

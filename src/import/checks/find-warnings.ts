@@ -4,9 +4,9 @@
  * be imported again without these warnings.
  */
 
-import { creatorOf } from '../../journal/change-texts.ts';
 import { OF_SAME_BYTES } from '../../journal/operations.ts';
 import { REVERSED_ACTORS } from '../../registry/changes/record-changes.ts';
+import { creatorSql } from '../../registry/changes/row-labels.ts';
 import { tableOf } from '../../registry/changes/tables.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../registry/cooperatives.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
@@ -114,7 +114,7 @@ function alreadyStoredSql(scope: FileScope): string | undefined {
   );
   if (cooperatives.length === 0) return undefined;
   const places = { found: 's.found', rows: 's.rows', code: 'c.code' };
-  const id = creatorOf(kind, 's.entry');
+  const id = creatorSql(`'${kind}'`, 's.entry');
   return `SELECT * FROM (WITH again AS MATERIALIZED (
       SELECT r.line, p.cooperative_id, r.${AMOUNT[kind]} AS amount, min(t.id) AS entry
       FROM ${rows('staging.resolved_references p')}

@@ -3,8 +3,8 @@
  * Member codes do not reveal the mistake, because most cooperatives number their members 1, 2, 3.
  */
 
-import { creatorOf } from '../../journal/change-texts.ts';
 import { OF_SAME_BYTES } from '../../journal/operations.ts';
+import { creatorSql } from '../../registry/changes/row-labels.ts';
 import { tableOf } from '../../registry/changes/tables.ts';
 import {
   AMOUNT,
@@ -214,7 +214,7 @@ function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined 
       WHERE p.cooperative_id = ${own} AND ${IS_WRITTEN}`);
   }
   const places = { found: 's.found', rows: 's.rows', code: 'c.code', other: 'o.code' };
-  const id = creatorOf(kind, 's.entry');
+  const id = creatorSql(`'${kind}'`, 's.entry');
   return `SELECT e.line, iif(${id} IS NULL, ${saying(SAME_ENTRIES, places)},
       ${saying(SAME_ENTRIES_IMPORTED, { ...places, id })})
     FROM (SELECT p.cooperative_id AS own, e.cooperative_id AS other, max(e.entry_id) AS entry,

@@ -3,8 +3,8 @@
  * a file has a new entry, and lacks a similar stored entry of the same day. Neither entry has a reference.
  */
 
-import { creatorOf } from '../../journal/change-texts.ts';
 import { replacementOf } from '../../journal/operations.ts';
+import { creatorSql } from '../../registry/changes/row-labels.ts';
 import { tableOf } from '../../registry/changes/tables.ts';
 import { DERIVED_REFERENCE } from '../../registry/entries.ts';
 import type { TimeZone } from '../../values/date-time.ts';
@@ -67,7 +67,7 @@ function detailsSql(kind: keyof typeof ENTRIES, { offsetSeconds }: TimeZone): st
   const number = (of: string) => `printf('%.15g', ${of})`;
   const entry = `line, ${number('new')}, ${number('old')}, date(at + ${offsetSeconds}, 'unixepoch')`;
   return `SELECT * FROM (WITH found AS MATERIALIZED (SELECT s.line, ${value.row} AS new,
-      ${value.stored} AS old, t.${at} AS at, ${creatorOf(kind, 't.id')} AS import
+      ${value.stored} AS old, t.${at} AS at, ${creatorSql(`'${kind}'`, 't.id')} AS import
     FROM staging.superseded s CROSS JOIN staging.rows r ON r.line = s.line
     CROSS JOIN main.${tableOf(kind).table} t ON t.id = s.entry_id),
   places AS (SELECT *, row_number() OVER (PARTITION BY import ORDER BY line) AS place FROM found),

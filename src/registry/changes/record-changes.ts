@@ -6,14 +6,6 @@ import type { StagedValue } from '../../values/declared-fields.ts';
 import { type ChangedRow, type EventSummary, openEventAppender } from './append-and-expire-events.ts';
 import { announcedEntity, type OwnedEntity, type RecordedEntity } from './tables.ts';
 
-/**
- * SQL of the id for a new row; null if SQLite may choose the id. If the row with the highest id was removed,
- * SQLite would reuse this id, so the SQL returns the next id.
- */
-export const newIdSql = (table: string): string =>
-  `(SELECT last_id + 1 FROM removed_ids
-    WHERE table_name = '${table}' AND last_id >= (SELECT coalesce(max(id), 0) FROM ${table}))`;
-
 /** Field name of the history entry for the creation of a row. */
 export const CREATED = 'created';
 

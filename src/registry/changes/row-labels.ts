@@ -24,6 +24,11 @@ export const SHOWN_CHANGE = {
   values: `${shownValue('old')}, ${shownValue('new')}`,
 };
 
+/** SQL of the operation that created the row; NULL for a row created over HTTP or before the history. */
+export const creatorSql = (entity: string, id: string): string =>
+  `(SELECT operation_id FROM main.created_rows WHERE entity = ${entity} AND first_row <= ${id}
+    AND last_row >= ${id} ORDER BY first_row DESC LIMIT 1)`;
+
 /** Creation of a row, by an operation or with a key. */
 export interface Origin {
   readonly at: number;
@@ -40,9 +45,7 @@ export function openOrigins(db: Connection): (kind: ChangedEntity, id: number) =
   const ranged = db.raw.prepare<{ kind: string; id: number }, Origin>(
     `SELECT o.performed_at AS at, iif(o.reason IS NULL, 'import:', 'correction:') || o.id AS actor,
        o.system_user AS user
-     FROM (SELECT operation_id, last_row FROM main.created_rows
-       WHERE entity = @kind AND first_row <= @id ORDER BY first_row DESC LIMIT 1) r
-     CROSS JOIN main.operations o ON o.id = r.operation_id WHERE r.last_row >= @id`,
+     FROM main.operations o WHERE o.id = ${creatorSql('@kind', '@id')}`,
   );
   return (kind, id) => recorded.get({ kind, id }) ?? ranged.get({ kind, id });
 }

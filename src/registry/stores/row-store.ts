@@ -24,7 +24,7 @@ import {
   refuseFields,
   unknownReference,
 } from '../../values/errors.ts';
-import { newIdSql, openChangeRecorder } from '../changes/record-changes.ts';
+import { openChangeRecorder } from '../changes/record-changes.ts';
 import { cooperativeSql, type RecordedEntity, referencesOf, tableOf } from '../changes/tables.ts';
 import type { ReadModelFormat } from './read-model.ts';
 import type { CooperativeSummaries } from './rows.ts';
@@ -138,11 +138,13 @@ function openConflicts(
 export const columnsOf = (fields: readonly NamedField[], values: object): StagedValue[] =>
   fields.map(({ property }) => (values as ByProperty<StagedValue>)[property] ?? null);
 
-/** @returns a function that adds a row and returns its id */
+/** @returns a function that adds a row and returns its id, which no removed row has had */
 export function openInsert(db: Connection, table: string, columns: readonly string[]) {
+  // If the row with the highest id was removed, SQLite would reuse this id. NULL lets SQLite choose the id.
+  const newId = `(SELECT last_id + 1 FROM removed_ids
+    WHERE table_name = '${table}' AND last_id >= (SELECT coalesce(max(id), 0) FROM ${table}))`;
   const insert = db.prepare<StagedValue[]>(
-    `INSERT INTO ${table} (id, ${columns.join(', ')})
-     VALUES (${newIdSql(table)}, ${columns.map(() => '?').join(', ')})`,
+    `INSERT INTO ${table} (id, ${columns.join(', ')}) VALUES (${newId}${', ?'.repeat(columns.length)})`,
   );
   return (...values: StagedValue[]): number => Number(insert.run(...values).lastInsertRowid);
 }

@@ -35,7 +35,7 @@ for (const { title, text } of incidents) {
 
 /** Two restores, each of which leaves a folder `registry.replaced-…`. */
 const twoRestores = [1, 2].map(() => ({
-  commands: 'npm run -s registry -- restore $(ls -d trial/backups/0*Z | tail -1) --replace\n',
+  commands: 'npm run -s registry -- restore $(ls -d trial/incidents-backups/0*Z | tail -1) --replace\n',
   printed: '',
   prose: '',
 }));

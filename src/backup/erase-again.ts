@@ -23,8 +23,7 @@ import { copyPrivately, syncPath } from '../sqlite/durable-files.ts';
 import { withDatabase } from '../sqlite/open-database.ts';
 import { erasuresFileOf } from '../sqlite/registry-files.ts';
 import { StorageError } from '../sqlite/sqlite-errors.ts';
-import type { Storage } from '../sqlite/storage.ts';
-import { readSequence, type SequencePosition } from '../sqlite/storage.ts';
+import { readSequence, type SequencePosition, type Storage } from '../sqlite/storage.ts';
 import { statOf } from '../terminal/places.ts';
 import type { RestoringFolder } from './restoring-folder.ts';
 

@@ -239,7 +239,7 @@ const YEAR_SECONDS = 365 * 86_400;
 // Access records, written before a page is sent (docs/ledger.md)
 
 /** @throws RegistryError `unavailable` if the access cannot be recorded; then the page must not be sent */
-async function recordAccess(visit: Visit, screen: Screen, shows: Page['shows']): Promise<void> {
+async function recordPage(visit: Visit, screen: Screen, shows: Page['shows']): Promise<void> {
   if (screen.personal === 'none' || shows === 'nobody') return;
   if (shows === undefined) throw new Error(`The screen ${screen.path} does not say whose data it shows.`);
   const { clock, ledger } = visit.desk;
@@ -374,7 +374,7 @@ class DeskPages {
     const answer = await visiting(this.options, request, async (visit) => {
       const answer = await (form && action ? action(visit, form) : screen.read(visit));
       if (answer !== undefined && (!('goTo' in answer) || answer.shows !== undefined))
-        await recordAccess(visit, screen, answer.shows);
+        await recordPage(visit, screen, answer.shows);
       if (answer !== undefined && 'parts' in answer) await sendDownload(response, answer);
       return answer;
     });

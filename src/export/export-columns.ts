@@ -25,7 +25,7 @@ const exported = <Row>(title: string, properties: ShownProperties<Row>) => ({
   ...shownObject(title, properties),
 });
 
-/** Exported objects by kind. Entries include their member, unlike in other responses of the API. */
+/** Exported objects. A property of exports only needs a title of its own: `SHOWN_…` are API responses. */
 export const EXPORTED: {
   readonly [kind in ImportKind]: ReturnType<typeof exported<ExportedRows[kind]>>;
 } = {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { FILE_COLUMNS, type ImportKind } from '../registry/file-columns.ts';
 import type { Text } from '../values/message.ts';
 import type { RecordSource } from './files/records.ts';
-import { type FileCheck, type ImportOptions, importFiles } from './import-files.ts';
+import { type FileCheck, type ImportOptions, importFiles, warningsOf } from './import-files.ts';
 import type { ImportSession } from './staging/import-session.ts';
 
 interface EnteringOptions extends Pick<ImportOptions, 'zone' | 'clock' | 'systemUser'> {
@@ -61,13 +61,14 @@ export async function enterRow(
  * which is later when the user confirms.
  * @returns undefined if the row has faults
  */
-function planOf({ checked, findings }: FileCheck, kind: ImportKind, values: ReadonlyMap<string, string>) {
+function planOf(check: FileCheck, kind: ImportKind, values: ReadonlyMap<string, string>) {
+  const { checked, findings } = check;
   if (checked.isRefused) return undefined;
   const plan = {
     changes: checked.changes,
     /** Stored values that the row changes. */
     listed: [...checked.listChanges()],
-    warnings: checked.warnings.map(({ message }) => message),
+    warnings: warningsOf(check).map(({ message }) => message),
     /** Values read from the row, in the order of the kind's columns. */
     understood: findings.firstRows[0]?.values ?? [],
   };

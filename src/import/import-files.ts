@@ -12,6 +12,7 @@ import { openFile } from './files/open-file.ts';
 import { UnknownSheetError } from './files/open-workbook.ts';
 import type { RecordSource } from './files/records.ts';
 import { emptyReport, type FileReport, type ImportFile, nameOf, toFailure } from './import-report.ts';
+import type { ImportWarning } from './import-warnings.ts';
 import { cellContext } from './reading/cell-context.ts';
 import type { FileLayout } from './reading/file-layout.ts';
 import type { ImportSession } from './staging/import-session.ts';
@@ -36,6 +37,11 @@ export type FileCheck = Awaited<ReturnType<typeof readAndCheck>> & {
   readonly file: ImportFile;
   readonly source: RecordSource;
 };
+
+export const warningsOf = (check: Pick<FileCheck, 'checked' | 'findings'>): ImportWarning[] => [
+  ...check.checked.warnings,
+  ...check.findings.warnings,
+];
 
 export interface ImportObserver {
   progress?(file: ImportFile, bytesRead: number, bytes: number): void;
@@ -117,7 +123,8 @@ async function importFile(
     if (checked.isRefused) return { ...report, outcome: 'refused', seconds: secondsNow() };
     const { changes, columns } = checked;
     report = { ...report, missing: checked.missing?.count ?? 0 };
-    const isStopped = options.acceptsWarnings !== true && checked.warnings.some(({ stops }) => stops);
+    const stops = warningsOf({ checked, findings }).some((warning) => warning.stops);
+    const isStopped = options.acceptsWarnings !== true && stops;
     const expected = { ...report, outcome: isStopped ? 'stopped' : 'accepted', changes, columns } as const;
     if (isDryRun && !isStopped) checked.referToFromNextFiles();
     const onlyAsShown = isStopped || options.asks === true;

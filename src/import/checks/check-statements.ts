@@ -59,14 +59,14 @@ export const shared = (
 export const ROWS = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
 /** @param message SQL expression for the message @param from JOINs of further tables */
-export const refusing = (column: string, message: string, condition: string, from = ''): Check => ({
+export const refusedWhere = (column: string, message: string, condition: string, from = ''): Check => ({
   column,
   sql: `SELECT p.line, ${message} FROM ${ROWS} ${from} WHERE ${condition}`,
 });
 
-/** Like `refusing`, with a message without placeholders. */
+/** Like `refusedWhere`, with a message without placeholders. */
 export const where = (column: string, message: string, condition: string, from?: string): Check =>
-  refusing(column, quoted(message), condition, from);
+  refusedWhere(column, quoted(message), condition, from);
 
 /**
  * Refuses the rows with a code or reference that does not exist.
@@ -74,7 +74,7 @@ export const where = (column: string, message: string, condition: string, from?:
  * @param hidden message if the code or reference must not be shown
  */
 export const unknown = (column: string, message: string, hidden: string, condition: string): Check =>
-  refusing(
+  refusedWhere(
     column,
     `iif(may_show(r.${column}), ${saying(message, { code: `r.${column}` })}, ${quoted(hidden)})`,
     `r.${column} IS NOT NULL AND ${condition}`,

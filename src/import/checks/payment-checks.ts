@@ -8,7 +8,7 @@ import {
 } from '../../registry/payments.ts';
 import { MAX_MONEY_MINOR } from '../../values/decimal.ts';
 import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE, TARGETS } from '../staging/staging-tables.ts';
-import { type Check, listed, quoted, ROWS, refusing, unknown, where } from './check-statements.ts';
+import { type Check, listed, quoted, ROWS, refusedWhere, unknown, where } from './check-statements.ts';
 
 /** SQL expression for the id of a loan; -1 for a loan of an earlier file of a dry run. */
 export const KNOWN_LOAN_ID = `coalesce(l.id, (SELECT -1 FROM staging.known_loans k
@@ -54,13 +54,13 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     't.loan_id <> p.loan_id',
     'CROSS JOIN main.payments t ON t.id = p.id',
   ),
-  refusing(
+  refusedWhere(
     'loan_reference',
     `refused_new_payment(${ofLoan('status')})`,
     `p.id IS NULL AND ${ofLoan('status')} NOT IN (${listed(LOANS_OF_IMPORTED_PAYMENTS)})`,
     WITH_LOAN,
   ),
-  refusing(
+  refusedWhere(
     'paid_at',
     `refused_counted_payment(${ofLoan('paid_until')}, r.paid_at)`,
     `${IS_RECORDED} AND r.paid_at <= ${ofLoan('paid_until')}`,

@@ -6,9 +6,8 @@ import type { PrintOptions } from '../../terminal/settings.ts';
 import type { Awaitable } from '../../values/errors.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { say } from '../../values/message.ts';
-import type { FileCheck } from '../import-files.ts';
+import { type FileCheck, warningsOf } from '../import-files.ts';
 import type { FileReport, ImportFile } from '../import-report.ts';
-import type { ImportWarning } from '../import-warnings.ts';
 import type { RegistrySize } from '../staging/import-session.ts';
 
 export interface ImportCommandOptions extends PrintOptions {
@@ -38,11 +37,6 @@ export interface ImportOutput {
   /** Called once, after the last file. */
   end(reports: readonly FileReport[], registry: RegistrySize): void;
 }
-
-export const warningsOf = ({ checked, findings }: FileCheck): readonly ImportWarning[] => [
-  ...checked.warnings,
-  ...findings.warnings,
-];
 
 export const STOPPED = say('Stopped by warnings. Look at them; to import the file nevertheless, add --yes.');
 

@@ -12,7 +12,7 @@ import type { StagedValue } from '../../values/declared-fields.ts';
 import { hideIdentityCards } from '../../values/identity-card.ts';
 import { asMessage, joinTexts, type Message, pack, say, type Text, Written } from '../../values/message.ts';
 import { FileFault, type ImportFault } from '../files/records.ts';
-import type { FileCheck } from '../import-files.ts';
+import { type FileCheck, warningsOf } from '../import-files.ts';
 import {
   describeColumnChanges,
   type FileReport,
@@ -29,7 +29,7 @@ import type { RegistrySize } from '../staging/import-session.ts';
 import { IMPORT_COLUMNS } from '../table/columns.ts';
 import { ignoredHeadings } from '../table/header.ts';
 import type { FileFindings } from '../table/read-and-check.ts';
-import { type ImportOutput, type ImportRun, rowsPerSecond, STOPPED, warningsOf } from './import-as-json.ts';
+import { type ImportOutput, type ImportRun, rowsPerSecond, STOPPED } from './import-as-json.ts';
 
 export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOutput {
   const { options, zone } = run;
@@ -60,7 +60,7 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
         run.news({ firstRows: listFirstRows(check), roundableColumns, names });
       }
       if (checked.isRefused) {
-        if (checked.warnings.some(({ stops }) => stops))
+        if (warningsOf(check).some(({ stops }) => stops))
           tell(run, say('{file}: {text}', { file: name, text: STOPS_TOO }));
         return;
       }

@@ -221,7 +221,7 @@ async function writeSideFiles(run: ImportRun, { rejects, changes, absent }: Side
  * Records an access to the personal data of all people if the import shows stored values. The contents of the
  * imported files need no record: the operator already has them.
  */
-async function recordAccess(run: ImportRun, isNew: boolean): Promise<void> {
+async function recordIfStoredShown(run: ImportRun, isNew: boolean): Promise<void> {
   const { dryRun, ask, changes, absent, replaces } = run.options;
   const showsStored =
     dryRun === true || ask === true || [changes, absent, replaces].some((option) => option !== undefined);
@@ -247,7 +247,7 @@ async function importWithSession(
     return new ImportError('Interrupted. Nothing of this file was imported.');
   };
   const work = async (signal: AbortSignal) => {
-    await recordAccess(run, isNew);
+    await recordIfStoredShown(run, isNew);
     output.begin(session.readSize());
     const importOptions = {
       ...layout,

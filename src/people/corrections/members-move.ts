@@ -45,7 +45,7 @@ const MESSAGES = {
   savings: say('A transaction of the other cooperative has this reference.'),
 } as const satisfies { readonly [entity in OwnedEntity]: Collision['message'] };
 
-/** If members are also to be merged, the caller must already have staged the pairs. */
+/** For members that change cooperative. Pairs to be merged too must already be staged. */
 export function findCollisions(db: Connection, cooperativeId: number): Collision[] {
   const ofMembers = db
     .rows<{ id: number; other: number; row: string; isSame: 0 | 1 }>(

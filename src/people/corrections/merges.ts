@@ -68,14 +68,12 @@ export function mergePairs(db: Connection, correctionId: number): void {
 const columnsTo = (what: 'fill' | 'fill together'): string[] =>
   listFields(MEMBER_FIELDS).flatMap(({ column, merge }) => (merge === what ? [column] : []));
 
-const HAS_NO_PARTS = 'm.first_name IS NULL AND m.last_name IS NULL';
-
 /** Fills missing values of the remaining members, as `merge` of each field declares (registry/members.ts). */
 function takeOverValues(db: Connection): void {
   const gaps = columnsTo('fill').map((column) => `${column} = coalesce(m.${column}, f.${column})`);
-  const names = columnsTo('fill together').map(
-    (column) => `${column} = iif(${HAS_NO_PARTS}, f.${column}, m.${column})`,
-  );
+  const together = columnsTo('fill together');
+  const isEmpty = together.map((column) => `m.${column} IS NULL`).join(' AND ');
+  const names = together.map((column) => `${column} = iif(${isEmpty}, f.${column}, m.${column})`);
   db.exec(`UPDATE main.members AS m SET ${[...gaps, ...names].join(', ')}
     FROM temp.pairs p, main.members f WHERE m.id IN (SELECT into_id FROM temp.pairs)
       AND p.into_id = m.id AND f.id = p.from_id`);

@@ -1,11 +1,11 @@
 /** Finds the person or cooperative that the address of a page names. */
 
 import type { Shows, Visit } from '../../desk/screen.ts';
-import { byNewestRegistration } from '../consolidate.ts';
 import type { Cooperative } from '../cooperatives.ts';
 import type { OwnedRows } from '../registry-store.ts';
 import { openStoredData } from '../stored/stored-data.ts';
 import type { StoredPerson } from '../stored/stored-data-types.ts';
+import { byNewestRegistration } from '../stores/consolidate.ts';
 import { numberOf, textOf } from './show-stored-values.ts';
 
 export const personPath = ({ places }: Visit): string => `/person/${places.person}`;

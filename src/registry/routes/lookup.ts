@@ -30,6 +30,11 @@ import {
 import { IDENTITY_CARD, isIdentityCard } from '../../values/identity-card.ts';
 import { anyOf, array, EXAMPLE_NATIONAL_ID, nullable, object, string } from '../../values/schema.ts';
 import { quote, serializeArray, text } from '../../values/serializer.ts';
+import { LOAN_HISTORY_LIMIT } from '../loans.ts';
+import { CONSOLIDATED, LOOKED_UP, MEMBER_FIELDS, type Member } from '../members.ts';
+import { PRODUCTION_WINDOW_DAYS } from '../recent-deliveries.ts';
+import type { NarrowableStore } from '../registry-store.ts';
+import { COOPERATIVE_SUMMARY } from '../shown-rows.ts';
 import {
   type ConsolidatedMember,
   consolidate,
@@ -38,12 +43,7 @@ import {
   PRODUCTION_SUMMARY,
   SAVINGS_SUMMARY,
   serializeProduction,
-} from '../consolidate.ts';
-import { LOAN_HISTORY_LIMIT } from '../loans.ts';
-import { CONSOLIDATED, LOOKED_UP, MEMBER_FIELDS, type Member } from '../members.ts';
-import { PRODUCTION_WINDOW_DAYS } from '../recent-deliveries.ts';
-import type { NarrowableStore } from '../registry-store.ts';
-import { COOPERATIVE_SUMMARY } from '../shown-rows.ts';
+} from '../stores/consolidate.ts';
 import type { MemberStore } from '../stores/member-store.ts';
 import { COOPERATIVE, serializeCooperativeSummary } from './cooperative-routes.ts';
 

@@ -18,7 +18,6 @@ import {
   RegistryError,
   refuseFields,
 } from '../../values/errors.ts';
-import { byNewestRegistration, type Membership } from '../consolidate.ts';
 import {
   isSearch,
   type ListedMember,
@@ -31,6 +30,7 @@ import {
 } from '../members.ts';
 import { isErased } from '../stored/erasures.ts';
 import { currentNumberSql, MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../stored/former-ids.ts';
+import { byNewestRegistration, type Membership } from './consolidate.ts';
 import { openReadModel, type StoredColumns } from './read-model.ts';
 import { ifVisible, openRowStore, type StoreDependencies } from './row-store.ts';
 import {
@@ -159,10 +159,10 @@ function openMemberLists(db: Connection, cooperativeSummaries: CooperativeSummar
 
 type Draft = { -readonly [property in keyof Membership]?: Membership[property] } & LookupRow;
 
-/** @returns a function that returns the active memberships of a person, in no particular order */
+/** @returns a function that returns all active memberships of a person, in no particular order */
 function openLookups(db: Connection, { cooperativeSummaries, format }: StoreDependencies) {
   // No ORDER BY: SQLite's sorter would cost as much as the rest of the query, while sorting one or two rows
-  // in JavaScript costs little.
+  // in JavaScript costs little. No LIMIT either: the caller may look for the membership in one cooperative.
   const activeOf = (columns: string) => `SELECT ${columns} FROM ${PERSON}
     WHERE m.identity_card = ? AND m.status = 'active'`;
   const select = db.prepare<[string], Draft>(activeOf(LOOKUP_ROW));

@@ -10,7 +10,6 @@ import { zoneIn } from '../../sqlite/registry-facts.ts';
 import { DAY_SECONDS, type TimeZone } from '../../values/date-time.ts';
 import { type ExactInteger, narrow } from '../../values/decimal.ts';
 import { IS_STALE, READ_MODEL_COLUMNS, type ReadModelColumn } from '../changes/tables.ts';
-import { type Financials, serializeLoanHistory, serializeSavings } from '../consolidate.ts';
 import type { SavingsSummary, TransactionKind } from '../entries.ts';
 import { type Loan, selectLoanHistory } from '../loans.ts';
 import {
@@ -23,6 +22,7 @@ import {
   summarizeProduction,
   windowStart,
 } from '../recent-deliveries.ts';
+import { type Financials, serializeLoanHistory, serializeSavings } from './consolidate.ts';
 import { LOAN_HISTORY_ROW } from './rows.ts';
 
 // Format of a column: the version of the rules, then the content. Production is stored as data, because the

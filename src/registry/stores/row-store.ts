@@ -69,7 +69,10 @@ interface RowDeclaration<Stored, Values> {
   readonly follow?: (row: Stored, nowSeconds: number) => void;
 }
 
-/** @returns a function that lists unknown references, duplicate values and the `other` conflict of a write */
+/**
+ * @returns a function that lists unknown references, values in use that must be unique (of a member: national
+ *   ID and code), and the `other` conflict of a write
+ */
 function openConflicts(
   db: Connection,
   entity: RecordedEntity,

@@ -4,11 +4,11 @@ import type { Connection } from '../../sqlite/connection.ts';
 import { activeMembersSql, ERASED_STATUS } from '../../sqlite/counts.ts';
 import type { ReadSnapshot } from '../../sqlite/group-commit.ts';
 import { isGiven, listFields, type NamedField } from '../../values/declared-fields.ts';
-import type { LookedUpMember } from '../consolidate.ts';
 import { COOPERATIVE_FIELDS, type CooperativeSummary } from '../cooperatives.ts';
 import { LOAN_FIELDS, LOAN_HISTORY } from '../loans.ts';
 import { CONSOLIDATED, LISTED_TEXTS, LOOKED_UP, MEMBER_FIELDS } from '../members.ts';
 import { PAYMENT_FIELDS } from '../payments.ts';
+import type { LookedUpMember } from './consolidate.ts';
 
 /** @param table alias */
 export const selected = (table: string, fields: readonly NamedField[]): string =>

@@ -73,7 +73,7 @@ const CHANGES: readonly Change[] = [
   },
   {
     rule: 'how an amount is shown',
-    file: 'registry/consolidate.ts',
+    file: 'registry/stores/consolidate.ts',
     from: 'total_withdrawals_rwf: decimal(({ totalWithdrawalsMinor }) => totalWithdrawalsMinor, 2)',
     to: 'total_withdrawals_rwf: decimal(({ totalWithdrawalsMinor }) => totalWithdrawalsMinor, 3)',
   },

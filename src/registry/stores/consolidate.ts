@@ -1,14 +1,14 @@
 /** Consolidates the memberships of one person across cooperatives for the lookup by national ID. */
 
-import type { TimeZone } from '../values/date-time.ts';
-import { decimal, decimalSchema, shownFields, shownObject } from '../values/field-json.ts';
-import { integer, nullable, object, type Static, string } from '../values/schema.ts';
-import { instant, plain, serializeArray, serializeObject } from '../values/serializer.ts';
-import type { CooperativeSummary } from './cooperatives.ts';
-import type { SavingsSummary } from './entries.ts';
-import { LOAN_FIELDS, LOAN_HISTORY, type Loan } from './loans.ts';
-import { CONSOLIDATED, type LOOKED_UP, type Member } from './members.ts';
-import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from './recent-deliveries.ts';
+import type { TimeZone } from '../../values/date-time.ts';
+import { decimal, decimalSchema, shownFields, shownObject } from '../../values/field-json.ts';
+import { integer, nullable, object, type Static, string } from '../../values/schema.ts';
+import { instant, plain, serializeArray, serializeObject } from '../../values/serializer.ts';
+import type { CooperativeSummary } from '../cooperatives.ts';
+import type { SavingsSummary } from '../entries.ts';
+import { LOAN_FIELDS, LOAN_HISTORY, type Loan } from '../loans.ts';
+import { CONSOLIDATED, type LOOKED_UP, type Member } from '../members.ts';
+import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from '../recent-deliveries.ts';
 
 /** Loans and savings are JSON texts: unlike production, they do not depend on the time of the request. */
 export interface Financials {
@@ -44,7 +44,7 @@ export const byNewestRegistration = (
 ): number => b.registrationDate - a.registrationDate || b.id - a.id;
 
 /**
- * @param memberships active memberships of one person, in the order of `byNewestRegistration`
+ * @param memberships all active memberships of one person, in the order of `byNewestRegistration`
  * @returns undefined for an empty list
  */
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {

@@ -22,10 +22,17 @@ const textsIn = (source: string): string[] =>
 
 /** Also of a correction that is refused; an error that a command throws is English. */
 const SAID = new RegExp(`(?:\\b(?:say|saying)|(?<!throw )\\brefuse)\\(\\s*(?:${TEXT.source})`, 'g');
+/** A text that has a name of its own, as those of warnings have. */
+const SAID_BY_NAME = /\b(?:say|saying)\(\s*([A-Z][A-Z_]*)\s*[,)]/g;
+const named = (source: string): string[] =>
+  [...source.matchAll(SAID_BY_NAME)].flatMap(
+    ([, name]) => textsIn(new RegExp(`\\bconst ${name} =\\s*([^;]*);`).exec(source)?.[1] ?? '')[0] ?? [],
+  );
 const templates = new Set(
-  SOURCES.flatMap((source) =>
-    [...source.matchAll(SAID)].map(([, single, double]) => unescaped(single ?? double ?? '')),
-  ),
+  SOURCES.flatMap((source) => [
+    ...[...source.matchAll(SAID)].map(([, single, double]) => unescaped(single ?? double ?? '')),
+    ...named(source),
+  ]),
 );
 
 /** The head of a file, for whoever edits it. */
@@ -45,7 +52,6 @@ const MUST_BE_TRANSLATED = [
   'There is no member with this code in the cooperative. Import its members first.',
   'There is no member with the code "{code}" in the cooperative. Import its members first.',
   'There is no member with this national ID in the cooperative. Import its members first.',
-  '{found} of the {rows} members listed for {code} are members of {other}: is this the right code?',
   'Same as line {line}.',
   'The column is missing.',
   'The column is missing. For a file of one cooperative, give its code with --cooperative CODE.',

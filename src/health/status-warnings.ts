@@ -106,7 +106,7 @@ function* ofBackups({ condition: { lastBackup }, now, zone, command }: StatusFac
     command: command(next),
   });
   if (lastBackup === null) {
-    yield entry(say('No backup was made on this machine.'));
+    yield entry(say('No backup has been made since the registry was created or restored here.'));
     return;
   }
   const { folder, fault, place, instantMs, verifiedAtMs } = lastBackup;

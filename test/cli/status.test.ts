@@ -59,7 +59,7 @@ test('what needs attention comes first, with the command that settles it, and st
       .slice(1);
   };
   assert.deepEqual(await attention(), [
-    '  backup: No backup was made on this machine.',
+    '  backup: No backup has been made since the registry was created or restored here.',
     '      npm run -s registry -- backup DIR --keep 14 --verify',
   ]);
   const folder = join(root, 'night');
@@ -138,7 +138,10 @@ test('a registry without keys and imports has a status; --json has the facts', a
   assert.deepEqual(document.keys, { count: 0, active: 0, expiring_soon: [], refused_often: [] });
   assert.deepEqual(document.needs_attention, [
     {
-      ...{ about: 'backup', text: 'No backup was made on this machine.' },
+      ...{
+        about: 'backup',
+        text: 'No backup has been made since the registry was created or restored here.',
+      },
       command: `npm run -s registry -- backup DIR --keep 14 --verify --db ${file}`,
     },
   ]);

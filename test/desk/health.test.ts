@@ -10,7 +10,7 @@ test('a backup is made in a folder that is typed, and remembered for the next on
   const { databaseFile, folder, command } = await startedPlace(context);
   const browser = await (await testDesk(context, databaseFile)).enter();
   const before = await browser.get('/health');
-  assert.match(before.text, /No backup was made on this machine/);
+  assert.match(before.text, /No backup has been made since the registry was created or restored here/);
   assert.match(before.text, /<dt>Read model<\/dt><dd>up to date<\/dd>/);
   const relative = await browser.post('/health', { action: 'backup', folder: 'backups' });
   assert.equal(relative.status, 422);

@@ -102,7 +102,7 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
       const values = { database, size: describeSize(registry) };
       print(
         run,
-        isDryRun
+        reports.every(({ outcome }) => outcome !== 'imported')
           ? say('Registry {database} is unchanged: {size}', values)
           : say('Registry {database} now: {size}', values),
       );

@@ -32,8 +32,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./demo/seed-command.ts')).declareSeed,
   },
   import: {
-    description:
-      'import CSV files and workbooks: a folder with <kind>*.csv, *.xlsx and *.ods, or one file of a kind',
+    description: 'import one CSV file or workbook, or all in a folder whose names begin with their kind',
     load: async () => (await import('./import/commands/import-command.ts')).declareImport,
   },
   imports: {
@@ -66,7 +65,8 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./people/member-commands.ts')).declareEntries,
   },
   duplicates: {
-    description: 'members who may be one person, registered twice; dismiss pairs that are two people',
+    description:
+      'list members who may be one person registered twice; dismiss two members who are two people',
     load: async () => (await import('./people/duplicates-command.ts')).declareDuplicates,
   },
   ledger: {

@@ -25,7 +25,7 @@ const exported = <Row>(title: string, properties: ShownProperties<Row>) => ({
   ...shownObject(title, properties),
 });
 
-/** Exported objects. A property of exports only needs a title of its own: `SHOWN_…` are API responses. */
+/** Exported objects. One with properties of its own needs a new title: `SHOWN_…` are API responses. */
 export const EXPORTED: {
   readonly [kind in ImportKind]: ReturnType<typeof exported<ExportedRows[kind]>>;
 } = {

@@ -103,7 +103,7 @@ export async function readStatus(storage: Storage, added: readonly ReadAdded[] =
       sequence,
       /** Last import, even if undone. */
       lastImport: lastImport === null ? undefined : findOperation(db, lastImport),
-      /** Last complete backup made on this machine. */
+      /** Last complete backup made here since the registry was created or restored. */
       lastBackup: readLastBackup(databaseFile, sequence),
       added: begun.map((complete) => complete(db, sequence, format.zone)),
     };

@@ -112,7 +112,7 @@ function importText(last: Operation, zone: TimeZone): string {
 }
 
 function backupText({ condition: { lastBackup: last }, zone }: StatusFacts): string {
-  if (last === null) return 'none on this machine';
+  if (last === null) return 'none since the registry was created or restored here';
   if (last.place === 'missing') return `${instant(last.instantMs, zone)}, GONE from ${last.folder}`;
   const checked =
     last.verifiedAtMs === null ? 'not verified' : `verified ${instant(last.verifiedAtMs, zone)}`;

@@ -60,7 +60,7 @@ function createRejectedRows(
   const isWorkbook = format.type === 'workbook';
   const labels = labelled && language;
   const width = headings.length;
-  // Other rows cannot be padded to the header's width, so their reasons are not below the heading.
+  // Rows of wrong width cannot be padded to the header's, so their reasons are not below the heading.
   const isWrongWidth = createWidthCheck({ headings }, format);
   const placeOf = (column: string) => headings.findIndex(({ text }) => addedColumnOf(text) === column);
   // The file itself may be corrected rejects. Its added columns, at these positions, are replaced.

@@ -192,9 +192,9 @@ export async function restoreLedger(databaseFile: string, copies: string): Promi
 
 /** True if the location has a file with the same bytes, for example from an earlier restore. */
 async function isHere(copy: string, databaseFile: string): Promise<boolean> {
-  const { bytes, sha256 } = await hashFile(copy);
-  for (const { path } of listLedgerFiles(databaseFile))
-    if (statSync(path).size === bytes && (await hashFile(path)).sha256 === sha256) return true;
+  const { size } = statSync(copy);
+  for (const { path } of listLedgerFiles(databaseFile).filter((file) => statSync(file.path).size === size))
+    if ((await hashFile(path)).sha256 === (await hashFile(copy)).sha256) return true;
   return false;
 }
 

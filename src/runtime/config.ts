@@ -87,7 +87,7 @@ export const SETTINGS = {
   },
   ACCESS_LEDGER_DAYS: {
     default: '730',
-    help: 'minimum days for which accesses are kept, 1 to 36500; files of older ones are removed once a day',
+    help: 'days for which access records are kept, at least, 1 to 36500; older files are removed once a day',
     parse: parseDays,
   },
   LOG_LEVEL: {

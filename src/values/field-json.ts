@@ -186,7 +186,7 @@ export const decimal = <Value>(
 interface Shown<Value> {
   readonly schema: Schema;
   readonly write: StringField<Value> | Serialize<Value>;
-  /** Recorded as shown in the access ledger. Undefined only for data of no person. */
+  /** Recorded as shown in the access ledger. Undefined for ids, times and data of no person. */
   readonly groups?: readonly FieldGroup[];
 }
 

@@ -23,11 +23,15 @@ const textsIn = (source: string): string[] =>
 /** Also of a correction that is refused; an error that a command throws is English. */
 const SAID = new RegExp(`(?:\\b(?:say|saying)|(?<!throw )\\brefuse)\\(\\s*(?:${TEXT.source})`, 'g');
 /** A text that has a name of its own, as those of warnings have. */
-const SAID_BY_NAME = /\b(?:say|saying)\(\s*([A-Z][A-Z_]*)\s*[,)]/g;
-const named = (source: string): string[] =>
-  [...source.matchAll(SAID_BY_NAME)].flatMap(
-    ([, name]) => textsIn(new RegExp(`\\bconst ${name} =\\s*([^;]*);`).exec(source)?.[1] ?? '')[0] ?? [],
-  );
+const SAID_BY_NAME = /(?:\b(?:say|saying)|(?<!throw )\brefuse)\(\s*([A-Z][A-Z_]*)\s*[,)]/g;
+function named(source: string): string[] {
+  return [...source.matchAll(SAID_BY_NAME)].flatMap(([, name]) => {
+    const declaration = new RegExp(`\\bconst ${name} =\\s*([^;]*);`);
+    const texts = textsIn([source, ...SOURCES].flatMap((each) => declaration.exec(each)?.[1] ?? [])[0] ?? '');
+    assert.ok(texts.length > 0, `${name} is not found`);
+    return texts;
+  });
+}
 const templates = new Set(
   SOURCES.flatMap((source) => [
     ...[...source.matchAll(SAID)].map(([, single, double]) => unescaped(single ?? double ?? '')),

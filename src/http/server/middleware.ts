@@ -184,8 +184,8 @@ function authenticate({ keys, clock, scheduler }: MiddlewareDependencies): Middl
     // The checksum only tells operators whether a key is unknown or malformed. If the checksum were checked
     // first, requests with valid keys would take longer.
     if (key === undefined) return isApiKey(token) ? UNKNOWN : MALFORMED;
-    // Set before the checks below, so that the log names the key even if the request is refused. Handlers
-    // read only rows of the key's cooperatives (`request.visible`).
+    // Set before the checks below, so that the log names the key even if the request is refused. `visible`,
+    // the cooperatives whose rows handlers read, is derived from it.
     request.caller = key;
     if (hasExpired(key, now)) return EXPIRED;
     if (!key.isActive) return INACTIVE;

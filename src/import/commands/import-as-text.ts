@@ -100,12 +100,9 @@ export function createImportScreen(run: ImportRun, isDryRun: boolean): ImportOut
     },
     end(reports, registry) {
       const values = { database, size: describeSize(registry) };
-      print(
-        run,
-        reports.every(({ outcome }) => outcome !== 'imported')
-          ? say('Registry {database} is unchanged: {size}', values)
-          : say('Registry {database} now: {size}', values),
-      );
+      const isUnchanged = reports.every(({ outcome }) => outcome !== 'imported');
+      if (isUnchanged) print(run, say('Registry {database} is unchanged: {size}', values));
+      else print(run, say('Registry {database} now: {size}', values));
       showStop(run, reports, isDryRun);
     },
   };

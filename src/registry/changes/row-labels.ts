@@ -24,10 +24,11 @@ export const SHOWN_CHANGE = {
   values: `${shownValue('old')}, ${shownValue('new')}`,
 };
 
+// Reads only one range of ids: the ranges of an entity are disjoint. Both parameters are SQL expressions.
 /** SQL of the operation that created the row; NULL for a row created over HTTP or before the history. */
 export const creatorSql = (entity: string, id: string): string =>
-  `(SELECT operation_id FROM main.created_rows WHERE entity = ${entity} AND first_row <= ${id}
-    AND last_row >= ${id} ORDER BY first_row DESC LIMIT 1)`;
+  `(SELECT iif(last_row >= ${id}, operation_id, NULL) FROM main.created_rows
+    WHERE entity = ${entity} AND first_row <= ${id} ORDER BY first_row DESC LIMIT 1)`;
 
 /** Creation of a row, by an operation or with a key. */
 export interface Origin {

@@ -44,7 +44,7 @@ export const byNewestRegistration = (
 ): number => b.registrationDate - a.registrationDate || b.id - a.id;
 
 /**
- * @param memberships all active memberships of one person, in the order of `byNewestRegistration`
+ * @param memberships active ones of one person that the caller may see, in order of `byNewestRegistration`
  * @returns undefined for an empty list
  */
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {

@@ -159,7 +159,7 @@ function openMemberLists(db: Connection, cooperativeSummaries: CooperativeSummar
 
 type Draft = { -readonly [property in keyof Membership]?: Membership[property] } & LookupRow;
 
-/** @returns a function that returns all active memberships of a person, in no particular order */
+/** @returns a function that returns a person's active memberships in the cooperatives, in no order */
 function openLookups(db: Connection, { cooperativeSummaries, format }: StoreDependencies) {
   // No ORDER BY: SQLite's sorter would cost as much as the rest of the query, while sorting one or two rows
   // in JavaScript costs little. No LIMIT either: the caller may look for the membership in one cooperative.

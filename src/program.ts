@@ -32,7 +32,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./demo/seed-command.ts')).declareSeed,
   },
   import: {
-    description: 'import one CSV file or workbook, or all in a folder whose names begin with their kind',
+    description: 'import one CSV file or workbook, or all files of a folder that are named after their kind',
     load: async () => (await import('./import/commands/import-command.ts')).declareImport,
   },
   imports: {
@@ -66,7 +66,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
   duplicates: {
     description:
-      'list members who may be one person registered twice; dismiss two members who are two people',
+      'list pairs of members who may be one person registered twice; set a checked pair aside',
     load: async () => (await import('./people/duplicates-command.ts')).declareDuplicates,
   },
   ledger: {

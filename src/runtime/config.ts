@@ -87,7 +87,7 @@ export const SETTINGS = {
   },
   ACCESS_LEDGER_DAYS: {
     default: '730',
-    help: 'days for which access records are kept, at least, 1 to 36500; older files are removed once a day',
+    help: 'minimum number of days to keep access records (1 to 36500); older files are removed once a day',
     parse: parseDays,
   },
   LOG_LEVEL: {

@@ -65,8 +65,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./people/member-commands.ts')).declareEntries,
   },
   duplicates: {
-    description:
-      'list pairs of members who may be one person registered twice; set a checked pair aside',
+    description: 'list pairs of members who may be one person registered twice; set a checked pair aside',
     load: async () => (await import('./people/duplicates-command.ts')).declareDuplicates,
   },
   ledger: {

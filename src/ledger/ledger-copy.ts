@@ -193,8 +193,10 @@ export async function restoreLedger(databaseFile: string, copies: string): Promi
 /** True if the location has a file with the same bytes, for example from an earlier restore. */
 async function isHere(copy: string, databaseFile: string): Promise<boolean> {
   const { size } = statSync(copy);
-  for (const { path } of listLedgerFiles(databaseFile).filter((file) => statSync(file.path).size === size))
-    if ((await hashFile(path)).sha256 === (await hashFile(copy)).sha256) return true;
+  const candidates = listLedgerFiles(databaseFile).filter(({ path }) => statSync(path).size === size);
+  if (candidates.length === 0) return false;
+  const { sha256 } = await hashFile(copy);
+  for (const { path } of candidates) if ((await hashFile(path)).sha256 === sha256) return true;
   return false;
 }
 

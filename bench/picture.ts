@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { median, ROOT, type Rounds } from './load.ts';
-import { type Results, toRows, toTable } from './report.ts';
+import { judgedTable, type Results } from './report.ts';
 
 const FOLDER = join(ROOT, 'bench/results');
 const WIDTH = 1_000;
@@ -111,7 +111,7 @@ writeFileSync(join(FOLDER, 'speed.svg'), svg);
 
 const readme = join(ROOT, 'bench/README.md');
 const about = `${machine}, medians of ${results.rounds} rounds:`;
-const figures = `<!-- figures -->\n${about}\n\n${toTable(toRows(results))}\n<!-- /figures -->`;
+const figures = `<!-- figures -->\n${about}\n\n${judgedTable(results)}\n<!-- /figures -->`;
 writeFileSync(
   readme,
   readFileSync(readme, 'utf8').replace(/<!-- figures -->[\s\S]*<!-- \/figures -->/, () => figures),

@@ -314,3 +314,7 @@ export const toTable = (rows: readonly Row[]): string =>
     '|---|---|---|---|',
     ...rows.map(({ figure, goal, seen, reached }) => `| ${figure} | ${goal} | ${seen} | ${reached} |`),
   ].join('\n');
+
+/** The figures that have a goal, for README. */
+export const judgedTable = (results: Results): string =>
+  toTable(toRows(results).filter(({ goal }) => goal !== ''));

@@ -2,7 +2,6 @@
 
 import type { AccessLedger } from './access/access-ledger.ts';
 import { type ApiKeyStore, openKeys } from './access/api-key-store.ts';
-import { REFUSALS } from './access/api-keys.ts';
 import { RateLimiter } from './access/rate-limiter.ts';
 import { openCreate } from './http/declare/idempotency-keys.ts';
 import { type AccessLog, createAccessLog } from './http/server/access-log.ts';
@@ -60,7 +59,7 @@ export function composeRegistry(dependencies: RegistryDependencies) {
   const written = createAccessLog({ level: config.logLevel, write: writeLog, now: clock.now, scheduler });
   const givenLedger = () => dependencies.ledger ?? openLedger(config, storage, clock, written, measures);
   const { keys, ledger, store } = openStores(storage, givenLedger);
-  const log = countingUses(keys, measures?.counting(written) ?? written);
+  const log = measures?.counting(written) ?? written;
   const limiter = new RateLimiter(clock);
   const { host, port, publicUrl, trustedProxies } = config;
   const overload = openOverloadGuard(clock, trustedProxies);
@@ -74,7 +73,7 @@ export function composeRegistry(dependencies: RegistryDependencies) {
     keys,
     middleware: createMiddleware({ overload, keys, trustedProxies, limiter, clock, scheduler, noteAddress }),
     create: openCreate(store.responses, clock),
-    send: createSender({ scheduler, log, clock, isDraining: () => draining, recording }),
+    send: createSender({ scheduler, keys, log, clock, isDraining: () => draining, recording }),
     ...{ limiter, clock, log, publicUrl },
   });
   const connections = connectionLog(log, clock);
@@ -122,21 +121,6 @@ export function composeRegistry(dependencies: RegistryDependencies) {
     close() {
       closed ??= close();
       return closed;
-    },
-  };
-}
-
-function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): AccessLog {
-  return {
-    ...log,
-    request(entry) {
-      const { keyId, reason, time } = entry;
-      const at = Math.floor(time / 1000);
-      // Other reasons, such as a busy database, are not refusals of the key.
-      if (keyId !== undefined && reason !== undefined && reason in REFUSALS)
-        keys.countUse(keyId, 'refused', reason, at);
-      else if (keyId !== undefined) keys.countUse(keyId, 'admitted', '', at);
-      log.request(entry);
     },
   };
 }

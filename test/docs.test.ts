@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { toRows, toTable } from '../bench/report.ts';
+import { judgedTable } from '../bench/report.ts';
 import { SCOPES } from '../src/access/api-keys.ts';
 import { fullPath, scopesOf } from '../src/http/declare/route.ts';
 import { IMPORT_KINDS } from '../src/registry/file-columns.ts';
@@ -269,7 +269,7 @@ test('the benchmarks show the figures of the newest results', () => {
     .filter((name) => /^\d.*\.json$/.test(name))
     .sort()
     .at(-1);
-  const table = toTable(toRows(JSON.parse(read(`bench/results/${newest}`))));
+  const table = judgedTable(JSON.parse(read(`bench/results/${newest}`)));
   assert.ok(table.split('\n').length > 15);
   assert.ok(read('bench/README.md').includes(table), 'run npm run -s picture');
 });

@@ -18,7 +18,10 @@ export interface KeySecret {
 
 export interface KeyUse {
   readonly keyId: number;
-  /** `deprecated`: admitted requests that use a deprecated feature. `refused`: refusals of the last day. */
+  /**
+   * `admitted`: requests whose key was not refused, counted when the response was sent.
+   * `deprecated`: admitted requests that use a deprecated feature. `refused`: refusals of the last day.
+   */
   readonly kind: 'admitted' | 'deprecated' | 'refused';
   /** Deprecated feature, such as `GET /api/v1/things, parameter old`; reason of a refusal; else empty. */
   readonly name: string;

@@ -9,7 +9,6 @@ import { copyReadable, restoreLedger } from '../ledger/ledger-copy.ts';
 import { createLedgerFolder, isLedgerFileOfBackup, LEDGER_FOLDER } from '../ledger/ledger-files.ts';
 import { adoptOldLedger } from '../ledger/ledger-writer.ts';
 import { addMonthKeys } from '../ledger/month-keys.ts';
-import { renewEpoch } from '../registry/changes/append-and-expire-events.ts';
 import { addToErasuresFile, isOfRegistry, readErasuresFile } from '../registry/stored/erasures.ts';
 import { createPrivateFolder } from '../runtime/process.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -335,4 +334,13 @@ function keepMonthKeys({ copies, databaseFile, oldFolder }: RestoringFolder): st
   } catch (error) {
     return [`The keys of the ledger's hashes could not be taken over: ${(error as Error).message}`];
   }
+}
+
+/**
+ * Makes followers of a restored copy start again. The copy lacks the last events of the original, and will
+ * give the same numbers to other events. Does nothing to a file without the table `feed`.
+ */
+function renewEpoch(db: Connection): void {
+  if (!db.has("sqlite_schema WHERE name = 'feed'")) return;
+  db.exec('UPDATE feed SET epoch = lower(hex(randomblob(8)))');
 }

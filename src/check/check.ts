@@ -9,7 +9,7 @@ import {
   EVENT_FIELDS,
   EVENT_TYPES,
   typeCode,
-} from '../registry/changes/append-and-expire-events.ts';
+} from '../registry/changes/event-types.ts';
 import { type ReadModelColumn, TABLES } from '../registry/changes/tables.ts';
 import { type ProductionSummary, subtractExpired } from '../registry/recent-deliveries.ts';
 import { type Erasures, erasedSince, readErasures } from '../registry/stored/erasures.ts';

@@ -3,7 +3,7 @@
 import { wholeNumber } from '../http/declare/query.ts';
 import { BodyParts, JsonText, ok } from '../http/declare/response.ts';
 import { defineRoute, type Route, SHOWS_PERSONS } from '../http/declare/route.ts';
-import { EVENT_TYPES } from '../registry/changes/append-and-expire-events.ts';
+import { EVENT_TYPES } from '../registry/changes/event-types.ts';
 import type { NarrowableStore } from '../registry/registry-store.ts';
 import type { TimeZone } from '../values/date-time.ts';
 import { whenReady } from '../values/errors.ts';

@@ -2,12 +2,7 @@
 
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Visible } from '../access/api-keys.ts';
-import {
-  actorCode,
-  EVENT_ENTITIES,
-  type EventType,
-  typeOfCode,
-} from '../registry/changes/append-and-expire-events.ts';
+import { actorCode, EVENT_ENTITIES, type EventType, typeOfCode } from '../registry/changes/event-types.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { ReadSnapshot } from '../sqlite/group-commit.ts';
 import { isInCooperativesSql, toIdsParameter } from '../sqlite/list-pages.ts';

@@ -8,7 +8,7 @@ import {
   entityOfType,
   fieldsOfBits,
   typeOfCode,
-} from '../registry/changes/append-and-expire-events.ts';
+} from '../registry/changes/event-types.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 import { RegistryError } from '../values/errors.ts';

@@ -1,4 +1,4 @@
-/** Columns of exports, with names that imports accept (docs/exporting.md#columns). */
+/** Columns of exports (docs/exporting.md#columns). Imports accept all, and ignore those they do not read. */
 
 import type { CellType } from '../formats/write-csv-and-workbooks.ts';
 import { byKind, FILE_COLUMNS, type ImportKind } from '../registry/file-columns.ts';
@@ -121,7 +121,7 @@ const EXPORT_COLUMNS = byKind((kind) => columnsOf(kind) as unknown as Columns<Ex
 export const exportColumns = (kind: ImportKind, labels: Language | undefined): Columns<ExportedRow> =>
   labels === undefined ? EXPORT_COLUMNS[kind] : labelledColumns(kind, labels);
 
-/** Translates headings and choices. Leaves out columns that imports do not read, such as `created_at`. */
+/** Translates headings and choices, as the desk does. Leaves out columns that imports do not read. */
 function labelledColumns(kind: ImportKind, language: Language): Columns<ExportedRow> {
   return FILE_COLUMNS[kind].flatMap(({ name, label, field }) => {
     const column = EXPORT_COLUMNS[kind].find((candidate) => candidate.name === name);

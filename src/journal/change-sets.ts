@@ -4,13 +4,13 @@
  */
 
 import {
-  appendEvents,
   EVENT_FIELDS,
   type EventAction,
   type EventEntity,
   fieldBit,
   typeCode,
-} from '../registry/changes/append-and-expire-events.ts';
+} from '../registry/changes/event-types.ts';
+import { appendEvents } from '../registry/changes/record-changes.ts';
 import {
   type ChangedEntity,
   cooperativeSql,
@@ -39,7 +39,7 @@ export interface ChangeSet {
   readonly members?: string;
 }
 
-export interface Recording {
+export interface Author {
   readonly actor: Actor;
   readonly nowSeconds: number;
 }
@@ -53,7 +53,7 @@ export function insertChanges(
   db: Connection,
   entity: ChangedEntity,
   rows: string,
-  { actor, nowSeconds }: Recording,
+  { actor, nowSeconds }: Author,
 ): void {
   db.run(
     `INSERT INTO main.changes (entity, row_id, field, old, new, at, actor, line)
@@ -78,7 +78,7 @@ export const removedIds = (entity: ChangedEntity): string =>
   `SELECT row_id FROM temp.removed_rows WHERE entity = '${entity}'`;
 
 /** Records every value of the rows in `removedIds` for an undo. @param from table that still has the rows */
-export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: string, by: Recording): void {
+export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: string, by: Author): void {
   const table = tableOf(entity);
   const insert = (field: string, value: string, condition: string) =>
     insertChanges(
@@ -94,7 +94,7 @@ export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: s
 }
 
 /** Appends the events of the change sets and of staged removed rows. The caller records the history. */
-export function announce(db: Connection, sets: readonly ChangeSet[], by: Recording): void {
+export function announce(db: Connection, sets: readonly ChangeSet[], by: Author): void {
   const removed = db.has("sqlite_temp_schema WHERE name = 'removed_rows'")
     ? db.values<ChangedEntity>('SELECT DISTINCT entity FROM temp.removed_rows')
     : [];
@@ -239,7 +239,7 @@ export type Touched = { readonly [entity in ChangedEntity]?: string };
 export function track(
   db: Connection,
   touched: Touched,
-  by: Recording,
+  by: Author,
   work: () => ReadonlyMap<ChangedEntity, IdRange>,
   keepsNoValues = false,
 ): { readonly [entity in ChangedEntity]?: ChangedRows } {
@@ -286,7 +286,7 @@ function compare(db: Connection, changedTable: Table, created: IdRange | undefin
 function finishRows(
   db: Connection,
   { entity, table, hasTimestamps }: Table,
-  by: Recording,
+  by: Author,
   keepsNoValues: boolean,
 ): number {
   const changed = `SELECT row_id FROM temp.values_${entity}`;
@@ -381,7 +381,7 @@ export const listOperatedRows = (db: Connection, operation: Operation): Operated
 // operation, and an undo computes the paid amounts again.
 
 /** Triggers mark the read model as stale. @param table with columns `loan_id` and `delta` (minor units) */
-export function addPaidAmounts(db: Connection, table: string, by: Recording): void {
+export function addPaidAmounts(db: Connection, table: string, by: Author): void {
   db.run(
     `UPDATE main.loans AS t SET paid_amount_minor = t.paid_amount_minor + d.delta, updated_at = ?
      FROM ${table} d WHERE t.id = d.loan_id AND d.delta <> 0`,

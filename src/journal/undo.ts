@@ -7,6 +7,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import { readPages } from '../sqlite/list-pages.ts';
 import type { Storage } from '../sqlite/storage.ts';
 import {
+  type Author,
   addPaidAmounts,
   announce,
   type ChangeSet,
@@ -18,7 +19,6 @@ import {
   operationChanges,
   REMOVED,
   RESTORED,
-  type Recording,
   readOperatedTables,
   removedRows,
   stagePaymentTotals,
@@ -41,7 +41,7 @@ function undoOperation(
   tables: readonly OperatedTable[],
   { systemUser, nowSeconds }: UndoOptions,
 ): { readonly removed: number; readonly restored: number } {
-  const by: Recording = { actor: `undo:${operation.id}`, nowSeconds };
+  const by: Author = { actor: `undo:${operation.id}`, nowSeconds };
   const sets = tables.map((operated) => toChangeSet(operation, operated));
   for (const { entity, values } of sets) if (values !== undefined) insertChanges(db, entity, values, by);
   for (const { table, created } of tables)
@@ -88,7 +88,7 @@ function removeCreated(
   db: Connection,
   operation: Operation,
   { table: { entity, table }, created }: OperatedTable,
-  by: Recording,
+  by: Author,
 ): number {
   if (created === undefined) return 0;
   if (entity === 'accounts') keepNumbers(db, operation, created, by);
@@ -103,7 +103,7 @@ function removeCreated(
 }
 
 /** Records, for `listChanges`, the numbers of accounts to which the operation moved transactions. */
-function keepNumbers(db: Connection, operation: Operation, created: string, by: Recording): void {
+function keepNumbers(db: Connection, operation: Operation, created: string, by: Author): void {
   const values = `SELECT NULL AS line, a.id AS row_id, 'account_number' AS field, a.account_number AS old,
       NULL AS new
     FROM main.savings_accounts a WHERE a.id ${created} AND a.id IN (
@@ -115,7 +115,7 @@ function putBackRemoved(
   db: Connection,
   operation: Operation,
   { table, fields }: OperatedTable,
-  by: Recording,
+  by: Author,
 ): void {
   if (!fields.includes(REMOVED)) return;
   const { entity, hasTimestamps } = table;

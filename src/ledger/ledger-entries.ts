@@ -7,7 +7,6 @@
 import { hash } from 'node:crypto';
 import type { AccessRecord } from '../access/access-ledger.ts';
 import type { FieldGroup } from '../values/declared-fields.ts';
-import { RegistryError } from '../values/errors.ts';
 
 export type HashPerson = (identityCard: string) => string;
 
@@ -152,12 +151,3 @@ export const hashBatch = (
   );
 
 export type RecordedBatch = Pick<LedgerBatch, 'first' | 'hash'>;
-
-const RETRY_AFTER_SECONDS = 2;
-
-export const unrecorded = (cause?: unknown): RegistryError =>
-  new RegistryError(
-    'unavailable',
-    'This reading cannot be recorded now, so no personal data is shown. Try again.',
-    { reason: 'ledger', retryAfterSeconds: RETRY_AFTER_SECONDS, cause },
-  );

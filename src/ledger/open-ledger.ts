@@ -15,13 +15,14 @@ import {
 import { isBusy } from '../sqlite/sqlite-errors.ts';
 import { type Message, say } from '../values/message.ts';
 import { readChains } from './ledger-chains.ts';
-import { encodeAccesses, unrecorded } from './ledger-entries.ts';
+import { encodeAccesses } from './ledger-entries.ts';
 import { LEDGER_SETTINGS, type LedgerFile, listAllFiles } from './ledger-files.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import { readMonthKeys } from './month-keys.ts';
 import { toReceipts } from './receipts.ts';
 import { reservedAccesses } from './reserve.ts';
 import { findOldFiles, type Retention } from './retention.ts';
+import { unrecorded } from './service-ledger.ts';
 
 export const openCommandLedger = (databaseFile: string): AccessLedger => ({
   async record(accesses) {

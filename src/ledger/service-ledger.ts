@@ -6,7 +6,8 @@
 
 import type { AccessLedger, AccessRecord, LedgerState } from '../access/access-ledger.ts';
 import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
-import { encodeAccesses, unrecorded } from './ledger-entries.ts';
+import { RegistryError } from '../values/errors.ts';
+import { encodeAccesses } from './ledger-entries.ts';
 import type { Appended, LedgerTasks } from './ledger-thread.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import { toReceipts } from './receipts.ts';
@@ -20,7 +21,7 @@ interface ServedLedgerOptions {
   readonly measure?: ((accesses: number, durationMs: number, isRecorded: boolean) => void) | undefined;
 }
 
-interface Recording {
+interface WaitingCall {
   readonly accesses: readonly AccessRecord[];
   readonly sinceMs: number;
   resolve(receipts: string[]): void;
@@ -28,7 +29,7 @@ interface Recording {
 }
 
 interface Batch {
-  readonly recordings: Recording[];
+  readonly calls: WaitingCall[];
   count: number;
   readonly deadline: NodeJS.Timeout;
 }
@@ -44,7 +45,15 @@ const FIRST_REMOVAL_MS = 30_000;
 const MAX_SENT = 2;
 /** Minimum number of accesses in a batch that is sent while the thread writes another batch (decision 30). */
 const MANY = 16;
+
 const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
+
+export const unrecorded = (cause?: unknown): RegistryError =>
+  new RegistryError(
+    'unavailable',
+    'This reading cannot be recorded now, so no personal data is shown. Try again.',
+    { reason: 'ledger', retryAfterSeconds: 2, cause },
+  );
 
 /**
  * @param thread in tests, a module that stalls until the test changes the shared memory `flag`
@@ -94,13 +103,13 @@ class ServiceLedger implements AccessLedger {
     if (accesses.length === 0) return Promise.resolve([]);
     const sinceMs = this.options.clock.monotonicMs();
     return new Promise((resolve, reject) => {
-      const recording = { accesses, sinceMs, resolve, reject };
+      const call = { accesses, sinceMs, resolve, reject };
       if (this.isStalled) {
-        this.settle([recording], STALLED);
+        this.settle([call], STALLED);
         return;
       }
       this.next ??= this.startBatch();
-      this.next.recordings.push(recording);
+      this.next.calls.push(call);
       this.next.count += accesses.length;
       const { size } = this.sent;
       if (size === 0 || (size < MAX_SENT && this.next.count >= MANY)) void this.write(this.next);
@@ -118,7 +127,7 @@ class ServiceLedger implements AccessLedger {
 
   private startBatch(): Batch {
     const deadline = setTimeout(() => this.refuseStalled(), MAX_RECORD_MS).unref();
-    return { recordings: [], count: 0, deadline };
+    return { calls: [], count: 0, deadline };
   }
 
   /** Sends a batch. After the thread has responded, sends the next batch, which formed meanwhile. */
@@ -133,9 +142,9 @@ class ServiceLedger implements AccessLedger {
     else if (this.sent.size === 0) this.onIdle();
   }
 
-  private async append({ recordings }: Batch): Promise<Appended | string> {
+  private async append({ calls }: Batch): Promise<Appended | string> {
     try {
-      return await this.thread.run('append', encodeAccesses(recordings.flatMap(({ accesses }) => accesses)));
+      return await this.thread.run('append', encodeAccesses(calls.flatMap(({ accesses }) => accesses)));
     } catch (error) {
       return (error as Error).message;
     }
@@ -151,12 +160,12 @@ class ServiceLedger implements AccessLedger {
     this.onIdle();
   }
 
-  private settleBatch({ recordings, deadline }: Batch, result: Appended | string): void {
+  private settleBatch({ calls, deadline }: Batch, result: Appended | string): void {
     clearTimeout(deadline);
-    this.settle(recordings, result);
+    this.settle(calls, result);
   }
 
-  private settle(recordings: readonly Recording[], result: Appended | string): void {
+  private settle(calls: readonly WaitingCall[], result: Appended | string): void {
     const { clock, measure, note } = this.options;
     const fault = typeof result === 'string' ? result : undefined;
     if (fault !== this.fault) note(`access ledger: ${fault ?? 'readings are recorded again'}`);
@@ -167,10 +176,10 @@ class ServiceLedger implements AccessLedger {
       for (const replaced of result.notes) note(replaced);
     }
     let before = 0;
-    for (const { accesses, sinceMs, resolve, reject } of recordings) {
+    for (const { accesses, sinceMs, resolve, reject } of calls) {
       const count = accesses.length;
       measure?.(count, clock.monotonicMs() - sinceMs, fault === undefined);
-      // The recordings of a batch get consecutive sequences.
+      // The calls of a batch get consecutive sequences.
       if (typeof result === 'string') reject(unrecorded(new Error(result)));
       else resolve(toReceipts({ first: result.first + before, hash: result.hash }, count));
       before += count;

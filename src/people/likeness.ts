@@ -68,7 +68,7 @@ export function judgePair(one: Registered, other: Registered): Likeness | undefi
 export type Described = Pick<Registered, 'fullName' | 'gender' | 'dateOfBirth' | 'mobile'>;
 
 /** True if both values are known and differ. */
-export const differ = (one: string | null, other: string | null): boolean =>
+const differ = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && one !== other;
 
 const yearOf = (date: string | null): string | null => date?.slice(0, 4) ?? null;

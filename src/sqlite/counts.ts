@@ -19,8 +19,8 @@ import {
 export const ERASED_STATUS = 'erased';
 
 /**
- * Numbers of ids in a block. To find a page, a list skips at most the rows of a small block
- * (./list-pages.ts).
+ * Numbers of ids in a block. To find a page of all rows, a list adds up the counts of blocks, and then steps
+ * over the rows of at most one small block (./list-pages.ts).
  */
 export const LARGE_BLOCK = 65_536;
 export const SMALL_BLOCK = 512;

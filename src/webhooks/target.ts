@@ -2,7 +2,7 @@
 
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { EVENT_TYPES } from '../registry/changes/append-and-expire-events.ts';
+import { EVENT_TYPES } from '../registry/changes/event-types.ts';
 import { isPublicAddress } from '../values/address-blocks.ts';
 import { FieldError } from '../values/errors.ts';
 

@@ -2,7 +2,7 @@
 import { createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import type { ImportRange } from '../events/event-store.ts';
 import { type RegistryEvent, serializeEvent } from '../events/feed.ts';
-import type { EventType } from '../registry/changes/append-and-expire-events.ts';
+import type { EventType } from '../registry/changes/event-types.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
 import { choiceOf, integer, literal, object, type Schema, type Static, string } from '../values/schema.ts';
 import type { WebhookAttempt } from './open-webhook-store.ts';

@@ -4,7 +4,7 @@ import { EVENT } from '../events/feed.ts';
 import type { Components, Json } from '../reference/headers.ts';
 import type { OutgoingMessages } from '../reference/openapi.ts';
 import { code, entries, entry, objectLink } from '../reference/schema-fields.ts';
-import { EVENT_TYPES } from '../registry/changes/append-and-expire-events.ts';
+import { EVENT_TYPES } from '../registry/changes/event-types.ts';
 import { type Html, html, withCode } from '../values/html.ts';
 import { exampleOf, type Schema } from '../values/schema.ts';
 import { IMPORT_TYPES } from './target.ts';

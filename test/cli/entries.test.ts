@@ -1,7 +1,7 @@
 /** `entries list` and `entries remove`: single deliveries, savings transactions and loans. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { fieldsOfBits, typeOfCode } from '../../src/registry/changes/append-and-expire-events.ts';
+import { fieldsOfBits, typeOfCode } from '../../src/registry/changes/event-types.ts';
 import { type ImportPlace, LOANS_HEADER, SAVINGS_HEADER, startedPlace } from '../support/importing.ts';
 
 const WHY = ['--reason', 'Recorded twice by the clerk'];

@@ -30,9 +30,9 @@ test('members merge names both members, and asks whether two strangers are one p
   const shown =
     '  member 1: A-1 M-1, Keza Aline (goes)\n  member 2: A-1 M-2, Mugabo Jean (stays)\n' +
     '  1 member removed\n' +
-    '  Note: Members 1 and 2 have names without a common word. Same person?\n' +
     '  Note: Members 1 and 2 have different dates of birth. Same person?\n' +
-    '  Note: Members 1 and 2 have different genders. Same person?\n';
+    '  Note: Members 1 and 2 have different genders. Same person?\n' +
+    '  Note: Members 1 and 2 have names without a common word. Same person?\n';
   const dry = await place.command('members', 'merge', '--yes', '1', '2', ...DRY);
   assert.ok(dry.out.startsWith(`Nothing was changed. Without --dry-run:\n${shown}`), dry.out);
   const done = await place.command('members', 'merge', '--yes', '1', '2', ...WHY);

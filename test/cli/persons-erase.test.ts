@@ -1,7 +1,7 @@
 /** `persons erase`: what says who somebody is goes, and what sums need stays. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { typeOfCode } from '../../src/registry/changes/append-and-expire-events.ts';
+import { typeOfCode } from '../../src/registry/changes/event-types.ts';
 import { startApp } from '../support/app.ts';
 import {
   LOANS_HEADER,

@@ -12,7 +12,7 @@ import {
   fieldsOfBits,
   typeCode,
   typeOfCode,
-} from '../../src/registry/changes/append-and-expire-events.ts';
+} from '../../src/registry/changes/event-types.ts';
 
 test('the numbers of stored types and the places of stored fields never change', () => {
   const codes = EVENT_ENTITIES.flatMap((entity) =>

@@ -113,7 +113,7 @@ async function serve(context: TestContext) {
       noteAddress: () => assert.fail('nobody is refused often'),
     }),
     create: () => assert.fail('no route creates'),
-    send: createSender({ scheduler, log, clock, isDraining: () => false }),
+    send: createSender({ scheduler, keys: { countUse: () => {} }, log, clock, isDraining: () => false }),
   });
   const server = createServer(handler).listen(0, '127.0.0.1');
   await once(server, 'listening');

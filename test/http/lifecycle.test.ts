@@ -60,7 +60,7 @@ async function serve(
     middleware: chain(middleware),
     limiter: new RateLimiter(clock),
     create: () => assert.fail('no route creates'),
-    send: createSender({ scheduler, log, clock, isDraining: () => false }),
+    send: createSender({ scheduler, keys: { countUse: () => {} }, log, clock, isDraining: () => false }),
     clock,
     log,
     publicUrl: undefined,

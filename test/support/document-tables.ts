@@ -99,8 +99,10 @@ function choicesOfColumns(): string {
 }
 
 /** Figures that follow from others, or that size hardly changes; all are in bench/results/country.json. */
-const LEFT_OUT =
-  / rate \(|other files|the middle|, again |^(?:statistics|merge|start) |^size of a|memory after|additional/;
+const LEFT_OUT = new RegExp(
+  '^(?:statistics|merge|start|export|member list|size of a)|' +
+    ' rate [(]|other files|the middle|, again |memory after|additional',
+);
 
 /** What `make country` has measured, each size beside 200,000 members. */
 function sizesMeasured(): string {

@@ -5,7 +5,7 @@ import {
   entityOfType,
   fieldsOfBits,
   typeOfCode,
-} from '../../src/registry/changes/append-and-expire-events.ts';
+} from '../../src/registry/changes/event-types.ts';
 import type { Connection } from './sqlite.ts';
 
 interface StoredEvent {

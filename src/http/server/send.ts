@@ -1,9 +1,10 @@
-/** Records accesses, sends the responses of an event-loop iteration together, and logs requests. */
+/** Records accesses, sends the responses of an event-loop iteration together, logs and counts requests. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import type { AccessLedger, AccessRecord, Subject } from '../../access/access-ledger.ts';
-import type { ApiKey } from '../../access/api-keys.ts';
+import type { ApiKeyStore } from '../../access/api-key-store.ts';
+import { type ApiKey, REFUSALS } from '../../access/api-keys.ts';
 import type { Clock, Scheduler } from '../../runtime/scheduler.ts';
 import type { AddressBlocks } from '../../values/address-blocks.ts';
 import { IS_MEMBER, NON_FIELD_ERRORS } from '../../values/errors.ts';
@@ -25,6 +26,7 @@ import { clientAddressText } from './middleware.ts';
 
 interface SenderDependencies {
   readonly scheduler: Scheduler;
+  readonly keys: Pick<ApiKeyStore, 'countUse'>;
   readonly log: AccessLog;
   readonly clock: Clock;
   /** True if connections should end after their current response. */
@@ -48,7 +50,8 @@ interface Unrecorded {
 /** Never throws. */
 export type Sender = (request: ApiRequest, response: ApiResponse) => void;
 
-export function createSender({ scheduler, log, clock, isDraining, recording }: SenderDependencies): Sender {
+export function createSender(dependencies: SenderDependencies): Sender {
+  const { scheduler, log, clock, isDraining, recording } = dependencies;
   const sendParts = createPartSender();
   let unrecorded: Unrecorded[] = [];
 
@@ -64,7 +67,7 @@ export function createSender({ scheduler, log, clock, isDraining, recording }: S
       log.unexpected(request.id, error);
       request.outgoing.destroy();
     }
-    logWhenSent(request, response, log, clock);
+    logWhenSent(request, response, dependencies);
   }
 
   async function recordAll({ ledger }: Recording): Promise<void> {
@@ -227,13 +230,13 @@ export function createPartSender() {
 function logWhenSent(
   request: ApiRequest,
   { status, reason, cause }: ApiResponse,
-  log: AccessLog,
-  clock: Clock,
+  { log, clock, keys }: SenderDependencies,
 ) {
   const { id, caller, incoming, outgoing, template, startMs } = request;
-  const logRequest = (isAborted: boolean): void =>
+  const logRequest = (isAborted: boolean): void => {
+    const time = clock.now();
     log.request({
-      time: clock.now(),
+      time,
       requestId: id,
       keyId: caller?.id,
       // Unknown methods could contain any text.
@@ -245,6 +248,11 @@ function logWhenSent(
       cause,
       isAborted,
     });
+    if (caller === undefined) return;
+    // Other reasons, such as a busy database, are not refusals of the key.
+    const refusal = reason !== undefined && reason in REFUSALS ? reason : '';
+    keys.countUse(caller.id, refusal === '' ? 'admitted' : 'refused', refusal, Math.floor(time / 1000));
+  };
   if (outgoing.writableEnded && outgoing.writableLength === 0 && !outgoing.destroyed) logRequest(false);
   else if (outgoing.closed || outgoing.destroyed) logRequest(true);
   else outgoing.once('close', () => logRequest(!outgoing.writableFinished));

@@ -255,6 +255,7 @@ const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
 /** Minimum plausible interest, in hundredths of a per cent: 0.18 is probably a fraction for 18 %. */
 const LEAST_INTEREST = 100;
 
+/** A kind of file has at most one statement of each warning: `listWarnings` finds the message by both. */
 export const WARNING_STATEMENTS: { readonly [kind in ImportKind]: readonly WarningStatement[] } = {
   cooperatives: [
     statement('ended_status', ['status'], wouldRevive(listed(ENDED_COOPERATIVE_STATUSES)), (n) =>

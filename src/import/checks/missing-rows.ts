@@ -4,9 +4,9 @@
  */
 
 import {
+  type Author,
   insertRemovedRows,
   keepRemovedId,
-  type Recording,
   removedIds,
   stageRemoved,
 } from '../../journal/change-sets.ts';
@@ -125,19 +125,19 @@ export function separateOwners({ db, kind, replaces }: FileScope): void {
 }
 
 /** Must be called in the transaction of the import, before its rows are written. */
-export function removeMissing({ db, kind, replaces }: FileScope, by: Recording): void {
+export function removeMissing({ db, kind, replaces }: FileScope, by: Author): void {
   if (replaces !== undefined && isLedger(kind)) remove(db, kind, 'SELECT id FROM staging.missing', by);
 }
 
 /** Removes empty accounts that the replaced import opened. Must be called after the writes. */
-export function removeEmptied({ db, kind, replaces }: FileScope, by: Recording): void {
+export function removeEmptied({ db, kind, replaces }: FileScope, by: Author): void {
   if (replaces === undefined || kind !== 'savings') return;
   const emptied = `SELECT a.id FROM (${rowsOf(replaces, 'accounts')}) a
     WHERE NOT EXISTS (SELECT 1 FROM main.savings_transactions t WHERE t.account_id = a.id)`;
   remove(db, 'accounts', emptied, by);
 }
 
-function remove(db: Connection, entity: ChangedEntity, ids: string, by: Recording): void {
+function remove(db: Connection, entity: ChangedEntity, ids: string, by: Author): void {
   const { table } = tableOf(entity);
   if (stageRemoved(db, entity, `main.${table}`, `r.id IN (${ids})`) === 0) return;
   insertRemovedRows(db, entity, `main.${table}`, by);

@@ -98,7 +98,7 @@ function inPlace(place: string, value: Value): Value {
   return value.map((text) => textInPlace(place, text));
 }
 
-/** A message that the desk omits stays if it is the value of another message. */
+/** The desk omits some messages, but not where they are a value inside another message. */
 function textInPlace(place: string, text: Text): Text {
   if (text instanceof Message) return atDesk(text) ?? text;
   return NAMED.includes(place) && text !== '' ? nameOf(text) : text;

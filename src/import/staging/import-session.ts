@@ -117,7 +117,7 @@ function isInUse(file: string): boolean {
 
 export type RegistrySize = ReturnType<typeof readSize>;
 
-/** Counts the rows of each kind. Only the count of cooperatives reads the counted rows. */
+/** Counts the rows of each kind. Cooperatives are counted row by row; the other numbers are stored counts. */
 export function readSize(db: Connection) {
   const countRows = (counts: Totals) => db.value<number>(sizeSql(counts));
   return db.transaction.deferred(() => ({
@@ -171,8 +171,8 @@ function readFormerMembers({ db, kind }: StagedFile): void {
     CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
     WHERE m.status <> '${ERASED_STATUS}'`);
   if (kind === 'members') {
-    // The code must match too: a person whom another cooperative registered with this national ID may join
-    // this cooperative.
+    // The code must match too. A row with the former national ID but another code may be a person whom
+    // another cooperative registered with this national ID, and who now joins this cooperative.
     const isFormer = `${HAS_FORMER_NUMBER} AND f.member_code = r.member_code`;
     db.exec(`INSERT OR IGNORE INTO staging.replaced_numbers (line, number)
         SELECT r.line, r.identity_card FROM staging.rows r CROSS JOIN ${FOUND} AND ${isFormer};

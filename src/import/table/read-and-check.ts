@@ -402,7 +402,7 @@ function createUnnamedColumns({ headings }: Header, notes: NoteLog) {
 export interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
   readonly map?: FileLayout | undefined;
-  /** True to refuse the file for everything that would otherwise get a note. */
+  /** True to make each note a fault of the file or of the row (`NOTES`). */
   readonly isStrict?: boolean | undefined;
   readonly skipsHidden?: boolean | undefined;
   readonly cells: CellContext;

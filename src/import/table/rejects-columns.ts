@@ -15,7 +15,10 @@ const MAX_CELLS = 100;
 
 const DIFFERENT = 'This cell differs from the one in the rejects. Copy it from there again, or empty it.';
 
-/** Returns the cell for a row that a file rejects. @param before the row's cell in that file */
+/**
+ * Returns the cell `registry_file` of a row that was rejected: the earlier files, then this file.
+ * @param sha256 of this file @param before the row's cell in this file
+ */
 export function filesOf(sha256: string, before: string): string {
   const file = `sha256:${sha256.slice(0, DIGITS)}`;
   return FILES.test(before) ? `${before} ${file}` : file;

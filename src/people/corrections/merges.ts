@@ -3,7 +3,6 @@
  * (registry/members.ts).
  */
 
-import { haveCommonWord } from '../../import/checks/compare-people.ts';
 import type { Touched } from '../../journal/change-sets.ts';
 import type { OperationScope } from '../../journal/command-transaction.ts';
 import { type OwnedEntity, ownedIdsSql, TABLES } from '../../registry/changes/tables.ts';
@@ -13,7 +12,7 @@ import type { Connection } from '../../sqlite/connection.ts';
 import { listFields } from '../../values/declared-fields.ts';
 import { asMessage, type Message, say } from '../../values/message.ts';
 import type { CorrectionRefused } from '../correction-result.ts';
-import { type Described, differ, wordsFor } from '../likeness.ts';
+import { contradictionsOf, type Described } from '../likeness.ts';
 import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './members-move.ts';
 import {
   type Correction,
@@ -132,11 +131,7 @@ function noteDifferences(db: Connection, { from, into }: MemberPair): Message[] 
       [id],
     ),
   ) as [Described, Described];
-  return wordsFor([
-    [!haveCommonWord(one.fullName, other.fullName), 'names without a common word'],
-    [differ(one.dateOfBirth, other.dateOfBirth), 'different dates of birth'],
-    [differ(one.gender, other.gender), 'different genders'],
-  ]).map((words) =>
+  return contradictionsOf(one, other).map((words) =>
     say('Members {from} and {into} have {what}. Same person?', { from, into, what: asMessage(words) }),
   );
 }

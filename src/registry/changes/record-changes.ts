@@ -1,9 +1,20 @@
-/** Records a change of a row in the transaction of the change: each value in the history, and one event. */
+/**
+ * Records a change of a row in the transaction of the change: each value in the history, and one event.
+ * Removes expired events.
+ */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import type { Actor } from '../../sqlite/entity-store.ts';
+import { DAY_SECONDS } from '../../values/date-time.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
-import { type ChangedRow, type EventSummary, openEventAppender } from './append-and-expire-events.ts';
+import {
+  actorCode,
+  type EventAction,
+  type EventEntity,
+  type EventSummary,
+  fieldBits,
+  typeCode,
+} from './event-types.ts';
 import { announcedEntity, type OwnedEntity, type RecordedEntity } from './tables.ts';
 
 /** Field name of the history entry for the creation of a row. */
@@ -85,3 +96,77 @@ export function openEntryRecorder(db: Connection, summary: EventSummary) {
 export const REVERSED_ACTORS = ['import', 'correction', 'undo']
   .map((kind) => `SELECT '${kind}:' || id FROM main.operations WHERE undone_at IS NOT NULL`)
   .join('\n  UNION ALL ');
+
+// Events
+
+export const EVENT_RETENTION_DAYS = 400;
+
+/** Returns the latest epoch second whose events have expired. */
+const expiryOf = (nowSeconds: number): number => nowSeconds - EVENT_RETENTION_DAYS * DAY_SECONDS;
+
+/** Maximum number of expired events that a new event removes: more than 1, so that a long table shrinks. */
+const MOST_REMOVED_BY_WRITE = 4;
+/** Maximum number of expired events that an import, correction or undo removes. */
+const MOST_REMOVED_BY_SET = 100_000;
+
+/**
+ * Deletes at most `@most` expired events, up to the first event that has not expired. The newest event always
+ * stays, because without it SQLite would give the same sequence number to the next event.
+ */
+const REMOVE_EXPIRED = `DELETE FROM main.events WHERE sequence < (
+    SELECT coalesce(min(sequence) FILTER (WHERE at > @expiry), max(sequence))
+    FROM (SELECT sequence, at FROM main.events ORDER BY sequence LIMIT @most + 1))`;
+
+export interface ChangedRow {
+  readonly id: number;
+  /** For a cooperative, its own id. */
+  readonly cooperativeId: number;
+}
+
+export function openEventAppender(db: Connection, entity: EventEntity) {
+  const insert = db.prepare<
+    [type: number, rowId: number, cooperativeId: number, fields: number, at: number, actor: number]
+  >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
+  const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
+  /** Epoch second of the last DELETE that removed nothing. Later events of this second skip the DELETE. */
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  /** @param fields changed fields; empty unless the action is `updated` */
+  return (
+    action: EventAction,
+    { id, cooperativeId }: ChangedRow,
+    fields: readonly string[],
+    nowSeconds: number,
+    actor: Actor,
+  ): void => {
+    const type = typeCode(entity, action);
+    insert.run(type, id, cooperativeId, fieldBits(entity, fields), nowSeconds, actorCode(actor));
+    if (nowSeconds === lookedAt) return;
+    const { changes } = removeExpired.run({ expiry: expiryOf(nowSeconds), most: MOST_REMOVED_BY_WRITE });
+    if (changes === 0) lookedAt = nowSeconds;
+  };
+}
+
+/**
+ * Appends one event for each selected row, in the order of the SELECT. Records which range of sequence
+ * numbers belongs to the operation.
+ * @param rows SELECT of `type, row_id, cooperative_id, fields`. `type` is a `typeCode`. `fields` is the sum
+ *   of the changed fields' `fieldBit` values; it is 0 for a created or deleted row.
+ * @returns the number of events
+ */
+export function appendEvents(db: Connection, rows: string, nowSeconds: number, actor: Actor): number {
+  const { changes, lastInsertRowid } = db.run(
+    `INSERT INTO main.events (type, row_id, cooperative_id, fields, at, actor)
+     SELECT type, row_id, cooperative_id, fields, ?, ? FROM (${rows})`,
+    [nowSeconds, actorCode(actor)],
+  );
+  const last = Number(lastInsertRowid);
+  if (changes > 0)
+    db.run(
+      `INSERT INTO main.operation_events VALUES (?, ?, ?)
+       ON CONFLICT (actor) DO UPDATE SET last_sequence = excluded.last_sequence`,
+      [actorCode(actor), last - changes + 1, last],
+    );
+  const most = Math.min(changes, MOST_REMOVED_BY_SET);
+  db.run(REMOVE_EXPIRED, { expiry: expiryOf(nowSeconds), most });
+  return changes;
+}

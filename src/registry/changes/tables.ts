@@ -6,7 +6,7 @@
 import type { Connection } from '../../sqlite/connection.ts';
 import { listFields } from '../../values/declared-fields.ts';
 import { FILE_FIELDS } from '../file-columns.ts';
-import type { EventEntity, EventSummary } from './append-and-expire-events.ts';
+import type { EventEntity, EventSummary } from './event-types.ts';
 
 /** Entities of the registry by their names in the history, parents before children. */
 export const CHANGED_ENTITIES = [

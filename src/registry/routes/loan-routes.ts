@@ -99,8 +99,8 @@ export function loanRoutes(store: NarrowableStore, more: MoreRoutes, clock: Cloc
       LOAN,
       { ...lendingFilters('the loans', zone), ...FILTERS },
       ({ id: ids, identity_card: identityCard, cooperative: cooperativeId, member: memberId, ...query }) => {
-        const { status, reference, updated_since: updatedSince } = query;
-        return onlyGiven({ ids, identityCard, cooperativeId, memberId, status, reference, updatedSince });
+        const { updated_since: updatedSince, ...others } = query;
+        return onlyGiven({ ids, identityCard, cooperativeId, memberId, updatedSince, ...others });
       },
       dependencies,
     ),

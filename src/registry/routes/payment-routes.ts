@@ -96,8 +96,8 @@ export function paymentRoutes(
       PAYMENT,
       { ...lendingFilters('the payments on loans', zone), ...FILTERS },
       ({ id: ids, identity_card: identityCard, cooperative: cooperativeId, loan: loanId, ...query }) => {
-        const { status, reference, updated_since: updatedSince } = query;
-        return onlyGiven({ ids, identityCard, cooperativeId, loanId, status, reference, updatedSince });
+        const { updated_since: updatedSince, ...others } = query;
+        return onlyGiven({ ids, identityCard, cooperativeId, loanId, updatedSince, ...others });
       },
       dependencies,
     ),

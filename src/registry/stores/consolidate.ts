@@ -1,4 +1,7 @@
-/** Consolidates the memberships of one person across cooperatives for the lookup by national ID. */
+/**
+ * Consolidates the memberships of one person across cooperatives for the lookup by national ID. The mirror
+ * does the same in SQL (deploy/mirror/src/views.sql).
+ */
 
 import type { TimeZone } from '../../values/date-time.ts';
 import { decimal, decimalSchema, shownFields, shownObject } from '../../values/field-json.ts';
@@ -44,7 +47,8 @@ export const byNewestRegistration = (
 ): number => b.registrationDate - a.registrationDate || b.id - a.id;
 
 /**
- * @param memberships active ones of one person that the caller may see, in order of `byNewestRegistration`
+ * @param memberships all active ones of one person that the caller may see, in order of
+ *   `byNewestRegistration`; a shorter list could lack a value of the person
  * @returns undefined for an empty list
  */
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {

@@ -1,7 +1,7 @@
 /** What the sequence of changes must say of a step, from all rows before and after it. */
 import assert from 'node:assert/strict';
 import type { RegistryEvent } from '../../../src/events/feed.ts';
-import { EVENT_FIELDS, type EventEntity } from '../../../src/registry/changes/append-and-expire-events.ts';
+import { EVENT_FIELDS, type EventEntity } from '../../../src/registry/changes/event-types.ts';
 import { isErased, type Row, type Rows, rowsOf } from './rows.ts';
 
 /** Stored columns whose fields have other names. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { EVENT_TYPES } from '../../../src/registry/changes/append-and-expire-events.ts';
+import { EVENT_TYPES } from '../../../src/registry/changes/event-types.ts';
 import { History } from './history.ts';
 import { everyOperation, importsAndWrites, type Operation, person, START, startFiles } from './steps.ts';
 

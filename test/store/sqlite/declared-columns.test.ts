@@ -2,11 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import {
-  EVENT_FIELDS,
-  type EventEntity,
-  fieldBit,
-} from '../../../src/registry/changes/append-and-expire-events.ts';
+import { EVENT_FIELDS, type EventEntity, fieldBit } from '../../../src/registry/changes/event-types.ts';
 import { recordedColumns, TABLES, tableOf } from '../../../src/registry/changes/tables.ts';
 import { COOPERATIVE_FIELDS } from '../../../src/registry/cooperatives.ts';
 import { ENTRY_KINDS } from '../../../src/registry/entries.ts';

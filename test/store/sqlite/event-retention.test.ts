@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { openImportSession } from '../../../src/import/staging/import-session.ts';
 import { openJournal } from '../../../src/journal/undo.ts';
-import { EVENT_RETENTION_DAYS } from '../../../src/registry/changes/append-and-expire-events.ts';
+import { EVENT_RETENTION_DAYS } from '../../../src/registry/changes/record-changes.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';

@@ -8,7 +8,7 @@ import {
   entityOfType,
   fieldsOfBits,
   typeOfCode,
-} from '../../../src/registry/changes/append-and-expire-events.ts';
+} from '../../../src/registry/changes/event-types.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';

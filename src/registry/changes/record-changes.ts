@@ -1,7 +1,4 @@
-/**
- * Records a change of a row in the transaction of the change: each value in the history, and one event.
- * Removes expired events.
- */
+/** Records changed values in the history, and one event for each changed row. Removes expired events. */
 
 import type { Connection } from '../../sqlite/connection.ts';
 import type { Actor } from '../../sqlite/entity-store.ts';

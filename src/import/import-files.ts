@@ -45,7 +45,7 @@ export const warningsOf = (check: Pick<FileCheck, 'checked' | 'findings'>): Impo
 
 export interface ImportObserver {
   progress?(file: ImportFile, bytesRead: number, bytes: number): void;
-  /** Called before a file is written. If the callback throws, the file is not imported. */
+  /** Called after the checks, even of a refused file. If the callback throws, the file is not imported. */
   checked?(read: FileCheck): Promise<void> | void;
   /**
    * Called after `checked`, if warnings stop the file or the import asks before each file. Without this

@@ -250,7 +250,7 @@ export function track(
   const counts = tables.map((table) => {
     const { entity } = table;
     const { first, last } = created.get(entity) ?? { first: 1, last: 0 };
-    const removed = finishRows(db, table, by, keepsNoValues);
+    const removed = recordRows(db, table, by, keepsNoValues);
     const changed = db.count(`(SELECT DISTINCT row_id FROM temp.values_${entity})`);
     return [entity, { created: last - first + 1, changed, removed }] as const;
   });
@@ -282,8 +282,8 @@ function compare(db: Connection, changedTable: Table, created: IdRange | undefin
   };
 }
 
-/** @returns the number of removed rows */
-function finishRows(
+/** Records changed and removed rows, and sets `updated_at`. @returns the number of removed rows */
+function recordRows(
   db: Connection,
   { entity, table, hasTimestamps }: Table,
   by: Author,

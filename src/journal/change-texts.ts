@@ -5,15 +5,18 @@ import { FOUND_MEMBER } from '../registry/stored/stored-data.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Actor } from '../sqlite/entity-store.ts';
 import { asMessage, type Message, say } from '../values/message.ts';
-import type { NamedMember } from './operations.ts';
+import type { AffectedMember } from './operations.ts';
 
 /** The member must exist. */
-export const nameMember = (db: Connection, { id, fate }: Pick<NamedMember, 'id' | 'fate'>): NamedMember =>
-  db.row<NamedMember>(
+export const nameMember = (
+  db: Connection,
+  { id, fate }: Pick<AffectedMember, 'id' | 'fate'>,
+): AffectedMember =>
+  db.row<AffectedMember>(
     `SELECT ${FOUND_MEMBER}, @fate AS fate
      FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = @id`,
     { id, fate },
-  ) as NamedMember;
+  ) as AffectedMember;
 
 /** @param who user who ran the import, correction or undo; null if not shown */
 export function formatActor(actor: Actor | null, who: string | null = null): Message {

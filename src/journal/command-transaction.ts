@@ -110,8 +110,8 @@ function fingerprintOf(db: Connection, lastBefore: number, shown: unknown): stri
 }
 
 /**
- * Indexes new names, refreshes the read model and truncates the write-ahead log. All rows are already
- * committed, so a busy lock or a full disk is not an error.
+ * Indexes the names that a large import left unindexed, refreshes the read model and truncates the
+ * write-ahead log. All rows are already committed, so a busy lock or a full disk is not an error.
  * @returns any other error, because a thrown error would suggest that nothing was written
  */
 export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: number): unknown {

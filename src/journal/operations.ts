@@ -246,7 +246,7 @@ export interface ChangedRows {
 }
 
 /** Member affected by a correction, with the values before it; a new member, with the values after it. */
-export interface NamedMember extends FoundMember {
+export interface AffectedMember extends FoundMember {
   /**
    * `goes`, `stays`: the two members of a merge. `ends`, `begins`: the two memberships of a transfer. A
    * member whose entries are removed also `stays`.

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import type { Subject } from '../access/access-ledger.ts';
 import { findMemberId, MEMBER_HELP, withMember } from '../journal/named-member.ts';
-import type { NamedMember } from '../journal/operations.ts';
+import type { AffectedMember } from '../journal/operations.ts';
 import { openStoredData } from '../registry/stored/stored-data.ts';
 import type { StoredRow } from '../registry/stored/stored-data-types.ts';
 import { typedCommand } from '../runtime/typed-command.ts';
@@ -159,7 +159,7 @@ async function refused(run: Run<CorrectionCommandOptions>, result: CorrectionRef
 }
 
 /** Omits the name, because programs may store the output. */
-const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) => ({
+const describeMember = ({ id, cooperativeCode, memberCode, fate }: AffectedMember) => ({
   id,
   cooperative_code: cooperativeCode,
   member_code: hideIdentityCards(memberCode),

@@ -1,7 +1,7 @@
 /** Results of corrections, and their text for people. */
 
 import { countEntities, ENTITY_NAMES } from '../journal/change-texts.ts';
-import type { ChangedRows, NamedMember } from '../journal/operations.ts';
+import type { AffectedMember, ChangedRows } from '../journal/operations.ts';
 import { CHANGED_ENTITIES, type ChangedEntity } from '../registry/changes/tables.ts';
 import { hideIdentityCards, mayContainIdentityCard } from '../values/identity-card.ts';
 import { asMessage, Message, mapTexts, say, type Text } from '../values/message.ts';
@@ -31,7 +31,7 @@ export interface CorrectionDone {
   readonly fingerprint?: string | undefined;
   readonly rows: { readonly [entity in ChangedEntity]?: ChangedRows };
   /** Members whom the correction names. They are personal data. Empty after an erasure. */
-  readonly members: readonly NamedMember[];
+  readonly members: readonly AffectedMember[];
   /** Facts that the operator should check, without personal data. */
   readonly notes: readonly Text[];
   /** Set if another person has, or had, the new national ID. */
@@ -73,7 +73,7 @@ function formatMember({
   memberCode,
   fullName,
   fate,
-}: NamedMember): Message {
+}: AffectedMember): Message {
   const [code, name] = [withoutNumbers(memberCode), withoutNumbers(fullName)];
   const values = { id, cooperative, code, name };
   return fate === 'changes'

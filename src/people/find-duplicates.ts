@@ -135,7 +135,7 @@ function findNearNumbers(db: Connection, visit: (one: number, other: number) => 
   }
 }
 
-/** Groups members whose numbers are equal outside three places. Equal hashes may add other members. */
+/** Groups members whose numbers are equal outside three places, and rarely others: numbers are hashed. */
 function groupByRest(digits: Uint8Array, first: number): Iterable<readonly number[]> {
   // A 32-bit hash of the remaining places is enough, because a later check compares the digits.
   const rests = new Int32Array(digits.length / DIGITS);

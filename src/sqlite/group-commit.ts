@@ -1,4 +1,4 @@
-/** Group commit: the writes of an event-loop iteration share one transaction, and so one sync to disk. */
+/** Read snapshot, and group commit: the writes of an event-loop iteration share a transaction and a sync. */
 import type { Scheduler } from '../runtime/scheduler.ts';
 import { RegistryError, type UnavailableReason } from '../values/errors.ts';
 import type { Connection } from './connection.ts';

@@ -1,4 +1,4 @@
-/** Saves the responses to POST requests with an Idempotency-Key (docs/api.md#repeating-a-request). */
+/** Passes HTTP writes to the group commit, and saves responses (docs/api.md#repeating-a-request). */
 
 import { RegistryError } from '../values/errors.ts';
 import type { Connection } from './connection.ts';

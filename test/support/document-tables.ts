@@ -100,8 +100,8 @@ function choicesOfColumns(): string {
 
 /** Figures that follow from others, or that size hardly changes; all are in bench/results/country.json. */
 const LEFT_OUT = new RegExp(
-  '^(?:statistics|merge|start|export|member list|size of a)|' +
-    ' rate [(]|other files|the middle|, again |memory after|additional',
+  '^(?:statistics|merge|start|export|member list|import of loans|import of payments|size of a)|' +
+    ' rate [(]|other files|the middle|, again |memory after|additional|p50',
 );
 
 /** What `make country` has measured, each size beside 200,000 members. */

@@ -11,15 +11,8 @@ import {
   type NamedField,
   NOW,
 } from '../../values/declared-fields.ts';
-import {
-  FieldError,
-  FieldErrorList,
-  invalidFields,
-  mayEcho,
-  NON_FIELD_ERRORS,
-  shownName,
-} from '../../values/errors.ts';
-import { type FieldContext, type FieldKind, kindOf } from '../../values/field-json.ts';
+import { mayEcho } from '../../values/errors.ts';
+import { type FieldKind, kindOf } from '../../values/field-json.ts';
 import type { Schema } from '../../values/schema.ts';
 import { badRequest, bodyTooLarge, HttpError } from './response.ts';
 
@@ -180,60 +173,6 @@ export interface BodyDeclaration<Body = unknown> {
 
 export const mediaTypesOf = ({ isPatch }: Pick<BodyDeclaration, 'isPatch'>): readonly string[] =>
   isPatch === true ? ['application/json', 'application/merge-patch+json'] : ['application/json'];
-
-/**
- * @returns the faults, and the values of valid fields. A field that PATCH or PUT omits has no value, so its
- *   stored value stays. A field that POST omits is null, has its fallback, or is undefined.
- * @throws RegistryError `invalid` if the body is not an object
- */
-export function parseBody<Body>(
-  { fields, readOnly = [], isPatch = false, patch }: BodyDeclaration<Body>,
-  body: unknown,
-  context: FieldContext,
-): { values: Partial<Body>; faults: FieldErrorList } {
-  const faults = new FieldErrorList();
-  const submitted = requireObject(body);
-  const values: { [property: string]: unknown } = {};
-  const accepted = new Set(readOnly);
-  for (const [property, field] of Object.entries(fields)) {
-    const { name } = field;
-    accepted.add(name);
-    const isSubmitted = Object.hasOwn(submitted, name);
-    if (!isSubmitted && (isPatch || (patch !== undefined && field.presence !== 'required'))) continue;
-    const parsed = parseField(field, isSubmitted ? submitted[name] : undefined, context);
-    if (parsed instanceof FieldError) faults.add(name, parsed.message);
-    else values[property] = parsed;
-  }
-  for (const name of Object.keys(submitted))
-    if (!accepted.has(name)) faults.add(shownName(name), 'Unknown field.');
-  return { values: values as Partial<Body>, faults };
-}
-
-function parseField(field: BodyField, value: unknown, context: FieldContext): unknown {
-  if (value === undefined) {
-    if (field.presence === 'required') return new FieldError('This field is required.');
-    return field.presence === 'nullable' ? null : field.fallback;
-  }
-  if (value === null)
-    return field.presence === 'nullable' ? null : new FieldError('This field may not be null.');
-  return field.parse(value, context);
-}
-
-function requireObject(body: unknown): { [name: string]: unknown } {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body))
-    return body as { [name: string]: unknown };
-  const message =
-    body === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${typeName(body)}.`;
-  throw invalidFields({ [NON_FIELD_ERRORS]: [message] });
-}
-
-/** Returns the name of the value's type in the words of Django REST framework. */
-function typeName(value: unknown): string {
-  if (Array.isArray(value)) return 'list';
-  if (typeof value === 'string') return 'str';
-  if (typeof value === 'boolean') return 'bool';
-  return Number.isInteger(value) ? 'int' : 'float';
-}
 
 // Bodies of a resource's POST, PUT and PATCH, derived from the declared fields
 

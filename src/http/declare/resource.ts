@@ -12,20 +12,24 @@ import type { TimeZone } from '../../values/date-time.ts';
 import type { FieldGroup, Fields, InputValues } from '../../values/declared-fields.ts';
 import {
   type Awaitable,
+  FieldError,
   FieldErrorList,
   ID,
+  invalidFields,
   lastPage,
+  NON_FIELD_ERRORS,
   notFound,
   type Page,
   type PageRequest,
   parseId,
+  shownName,
   whenReady,
 } from '../../values/errors.ts';
-import { type ShownProperties, shownObject } from '../../values/field-json.ts';
+import { type FieldContext, type ShownProperties, shownObject } from '../../values/field-json.ts';
 import { array, integer, nullable, object, type Schema, string } from '../../values/schema.ts';
 import { quoteOrNull, type Serialize, serializeArray } from '../../values/serializer.ts';
 import { DEFAULT_PAGE_SIZE, PAGE_PARAMETERS, type ParsedQuery, type QueryParameters } from './query.ts';
-import { type Bodies, type BodyDeclaration, declareBodies, parseBody } from './request-body.ts';
+import { type Bodies, type BodyDeclaration, type BodyField, declareBodies } from './request-body.ts';
 import {
   type ApiResponse,
   badRequest,
@@ -326,6 +330,60 @@ type ChangedStore<Stored, Values, Beside extends readonly unknown[]> = Pick<
   EntityStore<Stored, Values, unknown, unknown, Beside>,
   'find' | 'conflicts' | 'update'
 >;
+
+/**
+ * @returns the faults, and the values of valid fields. A field that PATCH or PUT omits has no value, so its
+ *   stored value stays. A field that POST omits is null, has its fallback, or is undefined.
+ * @throws RegistryError `invalid` if the body is not an object
+ */
+export function parseBody<Body>(
+  { fields, readOnly = [], isPatch = false, patch }: BodyDeclaration<Body>,
+  body: unknown,
+  context: FieldContext,
+): { values: Partial<Body>; faults: FieldErrorList } {
+  const faults = new FieldErrorList();
+  const submitted = requireObject(body);
+  const values: { [property: string]: unknown } = {};
+  const accepted = new Set(readOnly);
+  for (const [property, field] of Object.entries(fields)) {
+    const { name } = field;
+    accepted.add(name);
+    const isSubmitted = Object.hasOwn(submitted, name);
+    if (!isSubmitted && (isPatch || (patch !== undefined && field.presence !== 'required'))) continue;
+    const parsed = parseField(field, isSubmitted ? submitted[name] : undefined, context);
+    if (parsed instanceof FieldError) faults.add(name, parsed.message);
+    else values[property] = parsed;
+  }
+  for (const name of Object.keys(submitted))
+    if (!accepted.has(name)) faults.add(shownName(name), 'Unknown field.');
+  return { values: values as Partial<Body>, faults };
+}
+
+function parseField(field: BodyField, value: unknown, context: FieldContext): unknown {
+  if (value === undefined) {
+    if (field.presence === 'required') return new FieldError('This field is required.');
+    return field.presence === 'nullable' ? null : field.fallback;
+  }
+  if (value === null)
+    return field.presence === 'nullable' ? null : new FieldError('This field may not be null.');
+  return field.parse(value, context);
+}
+
+function requireObject(body: unknown): { [name: string]: unknown } {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body))
+    return body as { [name: string]: unknown };
+  const message =
+    body === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${typeName(body)}.`;
+  throw invalidFields({ [NON_FIELD_ERRORS]: [message] });
+}
+
+/** Returns the name of the value's type in the words of Django REST framework. */
+function typeName(value: unknown): string {
+  if (Array.isArray(value)) return 'list';
+  if (typeof value === 'string') return 'str';
+  if (typeof value === 'boolean') return 'bool';
+  return Number.isInteger(value) ? 'int' : 'float';
+}
 
 const MERGE_PATCH =
   'A JSON merge patch (RFC 7396): fields that are left out stay as they are, ' +

@@ -1,4 +1,4 @@
-/** Checks a staged file: references to stored rows, and uniqueness in the file and the registry. */
+/** Finds the stored row of each staged row, and checks references and uniqueness in file and registry. */
 
 import type { ImportKind } from '../../registry/file-columns.ts';
 import type { LoanStatus } from '../../registry/loans.ts';
@@ -237,7 +237,7 @@ function withMember(id: string, accountId: string): string {
  * Updates staged rows whose national ID a correction has replaced
  * (docs/correcting.md#a-wrong-national-id). Runs again in repeated checks.
  */
-export function readReplacedNumbers({ db, kind }: StagedFile): void {
+export function useCurrentNumbers({ db, kind }: StagedFile): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card')) return;
   if (!db.has('main.former_identity_cards')) return;
   db.exec(`INSERT OR IGNORE INTO staging.replaced_numbers (line, number)
@@ -312,7 +312,7 @@ export const readDataVersion = (db: Connection): number =>
 /** Stages the ids of the stored rows that each row updates or refers to, and the faults of all checks. */
 export function resolveAndCheck(scope: FileScope): void {
   const { db, kind, columns } = scope;
-  readReplacedNumbers(scope);
+  useCurrentNumbers(scope);
   findErasedRows(scope);
   db.exec(`DELETE FROM staging.resolved_references;
     INSERT INTO staging.resolved_references (line, id, cooperative_id, member_id, account_id, loan_id)

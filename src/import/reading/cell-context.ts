@@ -140,7 +140,7 @@ export function meaningsOf<T extends string>(choices: readonly T[], words: Words
   return new Map(spellings);
 }
 
-/** Maximum number of unknown words of a column that messages show. More words may be names of people. */
+/** Messages show the unknown words of a column only up to this number: more may be names of people. */
 export const MOST_UNKNOWN_WORDS = 3;
 
 function unknownChoice(cell: string, choices: readonly string[], { unknownWords }: CellContext): FieldError {

@@ -32,10 +32,10 @@ import {
   addSqlFunctions,
   otherTimeZone,
   readDataVersion,
-  readReplacedNumbers,
   resolveAndCheck,
   runChecks,
   TRAILING_ZERO,
+  useCurrentNumbers,
 } from '../checks/run-checks.ts';
 import type { ImportFault } from '../files/records.ts';
 import { type CheckedFile, openCheckedFile } from './apply-checked-file.ts';
@@ -131,7 +131,7 @@ export function readSize(db: Connection) {
 }
 
 // Rows with the code or national ID of a member who was merged into another member
-// (docs/correcting.md#registered-twice). These rows belong to the remaining member. `readReplacedNumbers`
+// (docs/correcting.md#registered-twice). These rows belong to the remaining member. `useCurrentNumbers`
 // finds most of these rows, but not those of a person who still has the former ID in another cooperative.
 
 /** Returns SQL for the last value of a removed member's field. */
@@ -160,7 +160,7 @@ const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.in
   WHERE f.cooperative_code = r.cooperative_code`;
 
 /** Makes the rows refer to the remaining members. If members change later, repeated checks report faults. */
-function readFormerMembers({ db, kind }: StagedFile): void {
+function useRemainingMembers({ db, kind }: StagedFile): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
   if (!db.has('main.former_members')) return;
   // Uses the cooperative of the remaining member, because that of the former member may have been merged.
@@ -224,8 +224,8 @@ export function openStaging(file: StagedFile) {
           numberEqualRows(db);
           runChecks(db, [otherTimeZone(kind, zone)], 'file');
         }
-        readReplacedNumbers(file);
-        readFormerMembers(file);
+        useCurrentNumbers(file);
+        useRemainingMembers(file);
         addMemberCodes(file);
         const scope = { ...file, ...options, zone, hasDerived };
         resolveAndCheck(scope);

@@ -72,7 +72,8 @@ interface NewNumber {
  * Replaces `old`, which still finds the person. If another person has or had `current`, the operator has to
  * agree to one of these options:
  * `samePerson`: the two people become one person. Memberships in the same cooperative are merged.
- * `releases`: a former holder loses `current`. If there is no former holder, `old` finds no person.
+ * `releases`: a former holder loses `current`. If `current` has no former holder, this option instead
+ * releases `old`, which then finds no person.
  */
 export function replaceNumber(
   { db, format }: OperationScope,

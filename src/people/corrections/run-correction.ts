@@ -4,12 +4,12 @@ import { type Touched, track } from '../../journal/change-sets.ts';
 import { nameMember } from '../../journal/change-texts.ts';
 import { type OperationScope, type Outcome, perform } from '../../journal/command-transaction.ts';
 import {
+  type AffectedMember,
   beginOperation,
   type CorrectionKind,
   type CorrectionOptions,
   createdRows,
   endOperation,
-  type NamedMember,
 } from '../../journal/operations.ts';
 import type { MemberStatus } from '../../registry/members.ts';
 import { isErased } from '../../registry/stored/erasures.ts';
@@ -54,7 +54,7 @@ export interface CorrectionPlan {
   readonly keepsNoValues?: boolean;
 }
 
-export type MemberFate = Pick<NamedMember, 'id' | 'fate'>;
+export type MemberFate = Pick<AffectedMember, 'id' | 'fate'>;
 
 export interface Day {
   /** `YYYY-MM-DD` */

@@ -1,8 +1,9 @@
 /** Lookups by national ID: a person's consolidated record, or their membership in one cooperative. */
 
 import { type ApiKey, seesFinancials } from '../../access/api-keys.ts';
-import { type BodyDeclaration, parseBody } from '../../http/declare/request-body.ts';
+import type { BodyDeclaration } from '../../http/declare/request-body.ts';
 import {
+  parseBody,
   type Resource,
   type ResourceDependencies,
   readPathId,

@@ -1,8 +1,8 @@
 /** Routes of a member's deliveries and savings transactions: list and add. */
 
 import { momentFilter, PAGE_PARAMETERS, type QueryParameters } from '../../http/declare/query.ts';
-import { declareBodies, parseBody } from '../../http/declare/request-body.ts';
-import { actorOf, pageResponse, respondWithPage } from '../../http/declare/resource.ts';
+import { declareBodies } from '../../http/declare/request-body.ts';
+import { actorOf, pageResponse, parseBody, respondWithPage } from '../../http/declare/resource.ts';
 import { JsonText } from '../../http/declare/response.ts';
 import {
   type ApiRequest,

@@ -1,7 +1,4 @@
-/**
- * Consolidates the memberships of one person across cooperatives for the lookup by national ID. The mirror
- * does the same in SQL (deploy/mirror/src/views.sql).
- */
+/** Consolidates the memberships of a person for a lookup (for the mirror: deploy/mirror/src/views.sql). */
 
 import type { TimeZone } from '../../values/date-time.ts';
 import { decimal, decimalSchema, shownFields, shownObject } from '../../values/field-json.ts';

@@ -1,4 +1,4 @@
-/** Writes single rows of entities that have events, with conflict checks, history, event and counts. */
+/** Writes single rows of entities that have events, with conflict checks, history and event. */
 
 import { isVisible, type Visible } from '../../access/api-keys.ts';
 import type { Connection } from '../../sqlite/connection.ts';

@@ -84,9 +84,9 @@ function createStore(
     onFailure: (error) => failure.resolve(toWriteFailure(file, error)),
   });
   const events = openEvents(db, snapshot);
-  const responses = openIdempotentWrites(db, { commits, snapshot });
+  const writes = openIdempotentWrites(db, { commits, snapshot });
   const searching = search?.openSearching(file);
-  const rowsOf = openOwnedRows(db, { snapshot, responses, format }, searching);
+  const rowsOf = openOwnedRows(db, { snapshot, writes, format }, searching);
   const narrowedTo = cachedByKey((visible) => ({
     ...rowsOf(visible),
     events: events.narrowedTo(visible),
@@ -97,7 +97,7 @@ function createStore(
     connection: db,
     ...narrowedTo(null),
     narrowedTo,
-    responses,
+    responses: writes,
     failed: failure.promise,
     searchesWaiting: () => searching?.waiting() ?? 0,
     isReady() {

@@ -172,6 +172,10 @@ export const REFUSALS = {
 
 export type Refusal = keyof typeof REFUSALS;
 
+/** False for other reasons, such as a busy database. */
+export const isRefusal = (reason: string | undefined): reason is Refusal =>
+  reason !== undefined && reason in REFUSALS;
+
 const MAX_STATED = 200;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 

@@ -130,7 +130,7 @@ export async function findNewestBackup(databaseFile: string, parent: string) {
   if (localId === undefined && ids.size > 1)
     throw new StorageError(
       'unusable',
-      `${parent} has backups of ${ids.size} registries: name the folder of one, without --newest.`,
+      `${parent} has backups of ${ids.size} registries: name the folder of one backup, without --newest.`,
     );
   const newest = all[0];
   if (localId !== undefined && newest !== undefined && !ids.has(localId)) {

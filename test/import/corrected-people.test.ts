@@ -85,7 +85,7 @@ test('a list cannot change a number that has replaced another one', async (conte
   await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
   const refused = await place.load('members', members(`A-1,${nid(5)},M-1,Person 1`), '--yes', '--json');
   assert.equal(refused.status, 1);
-  assert.match(refused.out, /has replaced another one/);
+  assert.match(refused.out, /has a national ID that replaced another\. Use nid replace/);
 });
 
 test('a list that has only the merged registration of a person updates the member who stays', async (context) => {

@@ -237,7 +237,7 @@ test('a loan with payments, and a row that was changed by hand, are not removed'
   await store.loans.update(3, (stored) => ({ ...stored, status: 'paid' }), 1, 'key:1');
   await store.close();
   const err = await refusal(place, 'loans', loans(loan(1)), '--replaces', String(id));
-  assert.match(err, new RegExp(`This file lacks rows of import ${id} that cannot be removed: `));
+  assert.match(err, new RegExp(`Rows of import ${id} are not in this file, but cannot be removed: `));
   assert.match(err, /payment P-1 belongs to one of these rows/);
   assert.match(err, /L-3 was changed since, by key 1/);
   await accept(place, 'loans', loans(loan(2), loan(3)), '--replaces', String(id), '--yes');

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { ApiKeyStore } from '../../access/api-key-store.ts';
+import { isRefusal } from '../../access/api-keys.ts';
 import type { RateLimiter } from '../../access/rate-limiter.ts';
 import type { PublicUrl } from '../../runtime/config.ts';
 import { type Clock, nowSeconds } from '../../runtime/scheduler.ts';
@@ -234,9 +235,6 @@ function parameterNode(
 
 // Deprecation headers, and counts of deprecated use by key (docs/api.md#versions)
 
-/** Statuses of refusals by middleware. Refused requests do not count as use of a deprecated feature. */
-const UNUSED: readonly number[] = [401, 403, 429];
-
 /** @throws Error as `listDeprecated` does */
 export function announceDeprecated({
   routes,
@@ -255,7 +253,8 @@ export function announceDeprecated({
     const features = (route && byRoute.get(route))?.filter(({ isUsedBy }) => isUsedBy(request)) ?? [];
     if (features.length > 0) {
       Object.assign(headers, deprecationHeaders(features.map(({ deprecation }) => deprecation)));
-      if (caller !== undefined && !UNUSED.includes(response.status))
+      // A request whose key is refused uses nothing.
+      if (caller !== undefined && !isRefusal(response.reason))
         for (const { name } of features) keys.countUse(caller.id, 'deprecated', name, nowSeconds(clock));
     }
     send(request, response);

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import type { AccessLedger, AccessRecord, Subject } from '../../access/access-ledger.ts';
 import type { ApiKeyStore } from '../../access/api-key-store.ts';
-import { type ApiKey, REFUSALS } from '../../access/api-keys.ts';
+import { type ApiKey, isRefusal } from '../../access/api-keys.ts';
 import type { Clock, Scheduler } from '../../runtime/scheduler.ts';
 import type { AddressBlocks } from '../../values/address-blocks.ts';
 import { IS_MEMBER, NON_FIELD_ERRORS } from '../../values/errors.ts';
@@ -249,8 +249,7 @@ function logWhenSent(
       isAborted,
     });
     if (caller === undefined) return;
-    // Other reasons, such as a busy database, are not refusals of the key.
-    const refusal = reason !== undefined && reason in REFUSALS ? reason : '';
+    const refusal = isRefusal(reason) ? reason : '';
     keys.countUse(caller.id, refusal === '' ? 'admitted' : 'refused', refusal, Math.floor(time / 1000));
   };
   if (outgoing.writableEnded && outgoing.writableLength === 0 && !outgoing.destroyed) logRequest(false);

@@ -105,7 +105,7 @@ function describeBlockers(id: number, count: number, blockers: readonly UndoBloc
       : `${name} was changed since, by ${by}`;
   });
   return (
-    `This file lacks rows of import ${id} that cannot be removed: ` +
+    `Rows of import ${id} are not in this file, but cannot be removed: ` +
     `${[...listed, ...(rest > 0 ? [`${rest} more`] : [])].join('; ')}.`
   );
 }

@@ -92,7 +92,7 @@ const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
     ),
     where(
       'identity_card',
-      'The national ID of the member with this code has replaced another one. Use nid replace to change it.',
+      'The member with this code has a national ID that replaced another. Use nid replace to change this ID.',
       `m.identity_card <> r.identity_card
          AND m.identity_card IN (SELECT new FROM main.former_identity_cards)`,
       'CROSS JOIN main.members m ON m.id = p.id',

@@ -207,7 +207,7 @@ export type EntryWrites<New, Entry> = ReturnType<typeof openWrites<New, Entry>>;
 
 /** Each method throws RegistryError `not_found` for an unknown member, `gone` for a merged or erased one. */
 function openWrites<New, Entry>(
-  { snapshot, responses }: StoreDependencies,
+  { snapshot, writes }: StoreDependencies,
   members: MemberReader,
   { addConflicts, add }: EntryRules<New, Entry>,
 ) {
@@ -234,7 +234,7 @@ function openWrites<New, Entry>(
       actor: Actor,
       keep?: ResponseToSave<Entry> | undefined,
     ): Promise<Entry> =>
-      responses.create(keep, nowSeconds, () => {
+      writes.create(keep, nowSeconds, () => {
         const { member, faults } = check(memberId, values);
         faults.throwIfAny();
         return add(member, values, nowSeconds, actor);

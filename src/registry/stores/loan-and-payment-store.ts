@@ -199,7 +199,7 @@ function openPaidAmount(db: Connection, format: ReadModelFormat) {
 }
 
 export function openPayments(db: Connection, dependencies: StoreDependencies) {
-  const { snapshot, responses, format } = dependencies;
+  const { snapshot, writes, format } = dependencies;
   const list = openPaymentLists(db);
   const selectLoan = openLoanReader(db);
   const setPaidAmount = openPaidAmount(db, format);
@@ -231,7 +231,7 @@ export function openPayments(db: Connection, dependencies: StoreDependencies) {
         actor: Actor,
         keep?: ResponseToSave<PaymentRecord> | undefined,
       ) =>
-        responses.create(keep, nowSeconds, () => {
+        writes.create(keep, nowSeconds, () => {
           refuseFields(conflicts(submitted));
           const loan = selectLoan.get(submitted.loanId) as LoanRecord;
           const values = decide(loan);
@@ -247,7 +247,7 @@ export function openPayments(db: Connection, dependencies: StoreDependencies) {
         nowSeconds: number,
         actor: Actor,
       ) =>
-        responses.update(nowSeconds, () => {
+        writes.update(nowSeconds, () => {
           let setPaid = () => {};
           const decideWithLoan = (stored: PaymentRecord) => {
             const loan = selectLoan.get(stored.loanId) as LoanRecord;

@@ -32,7 +32,7 @@ import type { CooperativeSummaries } from './rows.ts';
 export interface StoreDependencies {
   readonly snapshot: ReadSnapshot;
   readonly cooperativeSummaries: CooperativeSummaries;
-  readonly responses: IdempotentWrites;
+  readonly writes: IdempotentWrites;
   readonly format: ReadModelFormat;
 }
 
@@ -159,7 +159,7 @@ export const ifVisible = <Stored extends { readonly cooperativeId: number }>(
 
 export function openRowStore<Stored extends Row, Values extends object>(
   db: Connection,
-  { snapshot, responses }: StoreDependencies,
+  { snapshot, writes }: StoreDependencies,
   declaration: RowDeclaration<Stored, Values>,
 ) {
   const { entity, fields, otherConflict, find, complete, refuseChange, follow } = declaration;
@@ -222,12 +222,12 @@ export function openRowStore<Stored extends Row, Values extends object>(
       conflicts: (values: Partial<Values>, exceptId?: number) =>
         snapshot.read(() => conflicts(values, visible, exceptId)),
       create: (values: Values, nowSeconds: number, actor: Actor, keep?: ResponseToSave<Stored> | undefined) =>
-        responses.create(keep, nowSeconds, () => {
+        writes.create(keep, nowSeconds, () => {
           refuseFields(conflicts(values, visible));
           return insert({ ...values, ...complete?.(values) }, nowSeconds, actor);
         }),
       update: (id: number, decide: (stored: Stored) => Values, nowSeconds: number, actor: Actor) =>
-        responses.update(nowSeconds, () => update(id, visible, decide, nowSeconds, actor)),
+        writes.update(nowSeconds, () => update(id, visible, decide, nowSeconds, actor)),
     }),
   };
 }

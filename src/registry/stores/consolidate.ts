@@ -44,7 +44,7 @@ export const byNewestRegistration = (
 ): number => b.registrationDate - a.registrationDate || b.id - a.id;
 
 /**
-  * @param memberships all active ones of one person that the caller may see, in `byNewestRegistration` order
+ * @param memberships all active ones of one person that the caller may see, in `byNewestRegistration` order
  * @returns undefined for an empty list
  */
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {

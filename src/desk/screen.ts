@@ -172,7 +172,7 @@ export interface CooperativeFigures {
   show(visit: Visit, cooperativeId: number): Html;
 }
 
-/** Forms, and their actions, for a page of another room. */
+/** Forms, and their actions, for a page of another room (directory of `src/`). */
 export interface PagePart {
   readonly actions: Actions;
   readonly show: (visit: Visit) => Html;

@@ -1,6 +1,6 @@
 /**
  * Warnings about an imported file. They come from `WARNING_STATEMENTS` (checks/find-warnings.ts),
- * `warnOfPeopleElsewhere` (checks/ledger-of-another-cooperative.ts) and table/compare-totals.ts.
+ * `warnOfPeopleElsewhere` (checks/entries-of-another-cooperative.ts) and table/compare-totals.ts.
  */
 import type { Text } from '../values/message.ts';
 

@@ -34,8 +34,8 @@ export interface UndoBlocker {
   /** Label of the row: never a national ID. */
   readonly row: string;
   /**
-   * `changed`: the row has since been changed, or its owner has since been moved or removed. Or a former
-   * national ID leads to a current one, and after the undo no membership would have that current one.
+   * `changed`: the row has since been changed, or its owner has since been moved or removed. Also if a
+   * former national ID leads to a current one that no membership would have after the undo.
    * `refers`: the row belongs to a row that the operation created or moved. `taken`: the row has a unique
    * value that the undo would restore in another row. `erased`: the row is a membership or an entry of a
    * person who has since been erased. `replaced`: a newer version of the import's file was imported.

@@ -142,8 +142,8 @@ export interface RestoredLedger {
 }
 
 /**
- * Adds the files of a backup to a location, except files whose entries the location already has. If a sound
- * added file begins with all entries of a sound file of the location, the latter is replaced.
+ * Adds the files of a backup to a location, except files whose entries the location already has. An added
+ * file replaces a file of the location if both are sound and the added file begins with all of its entries.
  * @param copies folder with copies of the backup's files. The added files are moved out of this folder
  * @throws the system's error; after an error, the restore can be repeated
  */

@@ -49,7 +49,7 @@ interface PlaceRules {
   readonly instead: string;
   /** Suggestion for a path that is not a file; by default, `instead`. */
   readonly insteadOfFolder?: string;
-  /** Input files, which must not be replaced. `are` is the reason in the error. */
+  /** Input files, which must not be replaced. The error says why, with `are`, a predicate. */
   readonly inputs?: { readonly paths: readonly string[]; readonly are: string };
   /** By default, no file is replaced. */
   readonly replaces?: { readonly kind: string; readonly accepts: (path: string) => Awaitable<boolean> };

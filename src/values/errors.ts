@@ -1,4 +1,4 @@
-/** Errors that callers of the registry must expect; pages, ids, and values that may be available later. */
+/** Errors that callers of the registry must expect. Also pages, ids, and `Awaitable`, a value or promise. */
 
 import type { Text } from './message.ts';
 

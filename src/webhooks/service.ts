@@ -8,7 +8,7 @@ import { WEBHOOKS_DESCRIBED } from './webhook-reference.ts';
 
 /** Interval of the check for new endpoints, changes by commands, and due retries. */
 const LOOK_MS = 1_000;
-// Results are stored after this time or number of attempts. After an earlier kill, attempts are repeated.
+// Results are stored after this time or number of attempts. Attempts without results are repeated later.
 const STORE_MS = 50;
 const STORE_ATTEMPTS = 100;
 /** Time for attempts in progress at shutdown. Aborted attempts are repeated after the next start. */

@@ -20,14 +20,13 @@ import { say, type Text, unpack } from '../../values/message.ts';
 import { type ImportWarning, WARNINGS, type WarningKind } from '../import-warnings.ts';
 import {
   AMOUNT,
+  areEntries,
   dayOf,
   type FileScope,
-  isLedger,
   isOnDay,
-  type LedgerKind,
+  type KindOfEntries,
 } from '../staging/staging-tables.ts';
 import { listed, ROWS, saying } from './check-statements.ts';
-import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
 import {
   FEWEST,
   IS_HALF_OF_SAMPLE,
@@ -35,7 +34,8 @@ import {
   otherNameSql,
   stageNames,
   WITH_SAMPLE,
-} from './ledger-of-another-cooperative.ts';
+} from './entries-of-another-cooperative.ts';
+import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
 import { removedSql } from './missing-rows.ts';
 import { describeNewer, newerVersionSql } from './newer-version-of-a-file.ts';
 import { TYPED_WARNINGS } from './typed-warnings.ts';
@@ -54,7 +54,7 @@ const SAME_ROWS_IMPORTED =
   '{id}: was this ledger imported before, in another form?';
 
 /** Returns a JOIN of stored entries `t` with the member or loan, the day and the amount of a row. */
-function entriesAsStored({ columns, zone }: FileScope, kind: LedgerKind): string | undefined {
+function entriesAsStored({ columns, zone }: FileScope, kind: KindOfEntries): string | undefined {
   const at = (instant: string) => isOnDay(`t.${instant}`, dayOf(`r.${instant}`, zone));
   const of = (owner: string) => `CROSS JOIN main.${tableOf(kind).table} t ON t.${owner}`;
   switch (kind) {
@@ -101,7 +101,7 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
  */
 function alreadyStoredSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
-  if (!isLedger(kind) || !db.has('staging.resolved_references WHERE id IS NULL')) return undefined;
+  if (!areEntries(kind) || !db.has('staging.resolved_references WHERE id IS NULL')) return undefined;
   const again = sameFileSql(scope);
   if (again !== undefined) return again;
   const equal = entriesAsStored(scope, kind);

@@ -19,7 +19,7 @@ import { ERASED_STATUS } from '../../sqlite/counts.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
 import type { StagedValue } from '../../values/declared-fields.ts';
 import { mayEchoCell } from '../../values/errors.ts';
-import { type FileScope, isLedger } from '../staging/staging-tables.ts';
+import { areEntries, type FileScope } from '../staging/staging-tables.ts';
 import { saying } from './check-statements.ts';
 
 const ROWS_AT_ONCE = 1_000;
@@ -67,7 +67,7 @@ function refuseReplacement(db: Connection, kind: ImportKind, id: number): string
 
 /** Rows of erased persons stay for statistics. */
 const isOfErased = (kind: ImportKind): string => `EXISTS (SELECT 1 FROM main.members m
-  WHERE m.id = ${isLedger(kind) ? memberSql(kind, 't') : 't.id'} AND m.status = '${ERASED_STATUS}')`;
+  WHERE m.id = ${areEntries(kind) ? memberSql(kind, 't') : 't.id'} AND m.status = '${ERASED_STATUS}')`;
 
 function stageMissing(db: Connection, kind: ImportKind, id: number): string | undefined {
   const { table } = tableOf(kind);
@@ -88,7 +88,7 @@ function stageMissing(db: Connection, kind: ImportKind, id: number): string | un
   db.exec(`INSERT INTO staging.missing (id)
     SELECT t.id FROM (${rows}) o CROSS JOIN main.${table} t ON t.id = o.id
     WHERE t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL) AND ${isMeant}`);
-  if (!isLedger(kind)) return undefined;
+  if (!areEntries(kind)) return undefined;
   const operation = findOperation(db, id) as Operation;
   const going = { table: tableOf(kind), created: 'IN (SELECT id FROM staging.missing)', fields: [] };
   const { count, blockers } = findBlockers(db, operation, [going], LISTED);
@@ -115,7 +115,7 @@ function describeBlockers(id: number, count: number, blockers: readonly UndoBloc
  * loan. The old entry then counts as missing and is removed. Skips entries of erased persons.
  */
 export function separateOwners({ db, kind, replaces }: FileScope): void {
-  if (replaces === undefined || !isLedger(kind)) return;
+  if (replaces === undefined || !areEntries(kind)) return;
   const [stored, meant] =
     kind === 'payments' ? ['t.loan_id', 'p.loan_id'] : [memberSql(kind, 't'), 'p.member_id'];
   db.exec(`UPDATE staging.resolved_references AS p SET id = NULL
@@ -126,7 +126,7 @@ export function separateOwners({ db, kind, replaces }: FileScope): void {
 
 /** Must be called in the transaction of the import, before its rows are written. */
 export function removeMissing({ db, kind, replaces }: FileScope, by: Author): void {
-  if (replaces !== undefined && isLedger(kind)) remove(db, kind, 'SELECT id FROM staging.missing', by);
+  if (replaces !== undefined && areEntries(kind)) remove(db, kind, 'SELECT id FROM staging.missing', by);
 }
 
 /** Removes empty accounts that the replaced import opened. Must be called after the writes. */
@@ -148,7 +148,7 @@ function remove(db: Connection, entity: ChangedEntity, ids: string, by: Author):
 }
 
 export function addMembersOfMissing({ db, kind }: FileScope): void {
-  if (!isLedger(kind)) return;
+  if (!areEntries(kind)) return;
   db.exec(`INSERT OR IGNORE INTO staging.touched_members (id)
     SELECT ${memberSql(kind, 't')} FROM staging.missing x
     CROSS JOIN main.${tableOf(kind).table} t ON t.id = x.id`);
@@ -171,7 +171,7 @@ export function openMissing(scope: FileScope) {
   return {
     count: db.count('staging.missing'),
     /** True if the import removes the missing rows. It never removes members or cooperatives. */
-    areRemoved: isLedger(kind),
+    areRemoved: areEntries(kind),
     /** Lists the rows by id, with values in the order of `FILE_COLUMNS`. Must be called before the import. */
     list(): Iterable<readonly StagedValue[]> {
       assertCurrent();
@@ -194,7 +194,7 @@ function missingSql(kind: ImportKind): string {
     account_number: '(SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)',
   };
   const ofMember = (column: string) =>
-    isLedger(kind)
+    areEntries(kind)
       ? `(SELECT ${column} FROM main.members WHERE id = ${memberSql(kind, 't')})`
       : `t.${column}`;
   const values = FILE_COLUMNS[kind].map(({ name, role, field }) =>

@@ -9,7 +9,7 @@ import { fieldOfColumn } from '../../registry/changes/tables.ts';
 import type { ImportKind } from '../../registry/file-columns.ts';
 import { readPages } from '../../sqlite/list-pages.ts';
 import { ROWS } from '../checks/check-statements.ts';
-import { type FileScope, isLedger, TARGETS, type TargetColumn } from './staging-tables.ts';
+import { areEntries, type FileScope, TARGETS, type TargetColumn } from './staging-tables.ts';
 
 /** Column of stored rows that the file may change. */
 export interface Assignment extends Omit<TargetColumn, 'created'> {
@@ -155,7 +155,7 @@ export function countChanges(
 ): ImportChanges {
   const changed = db.count('staging.changed_rows');
   const unchanged = db.count('staging.rows') - created - changed;
-  const removed = isLedger(kind) ? db.count('staging.missing') : 0;
+  const removed = areEntries(kind) ? db.count('staging.missing') : 0;
   return { created, changed, unchanged, kept: db.count('staging.kept'), removed };
 }
 

@@ -314,9 +314,9 @@ export interface FileScope extends StagedFile, CheckOptions {
 }
 
 /** Kinds of files whose rows belong to members. */
-export type LedgerKind = Exclude<ImportKind, 'cooperatives' | 'members'>;
+export type KindOfEntries = Exclude<ImportKind, 'cooperatives' | 'members'>;
 
-export const isLedger = (kind: ImportKind): kind is LedgerKind =>
+export const areEntries = (kind: ImportKind): kind is KindOfEntries =>
   kind !== 'cooperatives' && kind !== 'members';
 
 export const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
@@ -335,7 +335,7 @@ export const isOnDay = (instant: string, day: string): string =>
   `${instant} BETWEEN ${day} AND ${day} + ${DAY_SECONDS - 1}`;
 
 /** File column that best distinguishes entries, because equal values are rare. */
-export const AMOUNT: { readonly [kind in LedgerKind]: string } = {
+export const AMOUNT: { readonly [kind in KindOfEntries]: string } = {
   production: 'kg',
   loans: 'amount',
   payments: 'amount',
@@ -343,5 +343,5 @@ export const AMOUNT: { readonly [kind in LedgerKind]: string } = {
 };
 
 /** Returns SQL for the member of a row with references `p`; null or -1 if the member is not stored. */
-export const memberOfRow = (kind: LedgerKind): string =>
+export const memberOfRow = (kind: KindOfEntries): string =>
   kind === 'payments' ? '(SELECT member_id FROM main.loans WHERE id = p.loan_id)' : 'p.member_id';

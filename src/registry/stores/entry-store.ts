@@ -66,7 +66,7 @@ export function openDerivation(
 const referenceSql = (first: string, place: string): string =>
   `iif(${place} = 1, ${first}, ${first} || '-' || ${place})`;
 
-/** SELECT of the next free reference among entries that equal the entry with the reference `@first`. */
+/** SELECT of the first free reference of `@first`, `@first-2`, `@first-3` and so on, for an equal entry. */
 const nextReferenceSql = (table: string): string =>
   `WITH RECURSIVE places (place, reference) AS (
      SELECT 1, @first

@@ -8,11 +8,11 @@ import { creatorSql } from '../../registry/changes/row-labels.ts';
 import { tableOf } from '../../registry/changes/tables.ts';
 import {
   AMOUNT,
+  areEntries,
   dayOf,
   type FileScope,
-  isLedger,
   isOnDay,
-  type LedgerKind,
+  type KindOfEntries,
   memberOfRow,
 } from '../staging/staging-tables.ts';
 import { quoted, ROWS, saying } from './check-statements.ts';
@@ -43,7 +43,7 @@ const IS_WRITTEN = '(p.id IS NULL OR p.line IN (SELECT line FROM staging.changes
 /** Must be called after `stageNames`. @returns SELECT of `line, detail`, or undefined */
 export function otherCooperativeSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
-  if (!isLedger(kind) || !db.has(`staging.resolved_references p WHERE ${IS_WRITTEN}`)) return undefined;
+  if (!areEntries(kind) || !db.has(`staging.resolved_references p WHERE ${IS_WRITTEN}`)) return undefined;
   const entries = sameFileSql(scope) ?? sameEntriesSql(scope, kind);
   const selects = [
     ...(scope.columns.has('full_name') ? [otherNamesSql(kind)] : []),
@@ -55,7 +55,7 @@ export function otherCooperativeSql(scope: FileScope): string | undefined {
 /** Stages the names of members in new and changed rows. */
 export function stageNames({ db, kind, columns }: FileScope): void {
   db.exec('DELETE FROM staging.names');
-  if (!isLedger(kind) || !columns.has('full_name')) return;
+  if (!areEntries(kind) || !columns.has('full_name')) return;
   const isName = (text: string) => `have_common_word(${text}, ${text})`;
   db.exec(`INSERT INTO staging.names (cooperative_id, member_id, name, differs)
     SELECT m.cooperative_id, m.id, n.name, NOT have_common_word(n.name, m.full_name) FROM (
@@ -67,7 +67,7 @@ export function stageNames({ db, kind, columns }: FileScope): void {
 }
 
 /** Returns a SELECT of new and changed rows with another name than the stored member. */
-const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperative_id
+const differingNames = (kind: KindOfEntries): string => `SELECT p.line, n.cooperative_id
   FROM staging.resolved_references p
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
   CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
@@ -87,7 +87,7 @@ const NAMED_ELSEWHERE = `(WITH x AS MATERIALIZED (SELECT o.member_code, n.name F
   GROUP BY c.id HAVING 2 * count(*) > (SELECT count(*) FROM x) ORDER BY count(*) DESC LIMIT 1)`;
 
 const NAMES = { others: 'd.others', members: 'd.members', code: 'd.code' };
-const otherNamesSql = (kind: LedgerKind): string => `SELECT * FROM (WITH d AS MATERIALIZED (
+const otherNamesSql = (kind: KindOfEntries): string => `SELECT * FROM (WITH d AS MATERIALIZED (
     SELECT s.cooperative_id, ${NAMED_ELSEWHERE} AS other, s.others, s.members, c.code
     FROM (${OF_OTHER_NAMES}) s CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id)
   SELECT l.line, iif(d.other IS NULL, ${saying(OTHER_NAMES, NAMES)},
@@ -96,7 +96,7 @@ const otherNamesSql = (kind: LedgerKind): string => `SELECT * FROM (WITH d AS MA
 
 /** Skips the cooperatives of `OF_OTHER_NAMES`, which get the warning about the wrong cooperative. */
 export const otherNameSql = ({ kind }: FileScope): string | undefined =>
-  isLedger(kind)
+  areEntries(kind)
     ? `SELECT line, '' FROM (${differingNames(kind)})
        WHERE cooperative_id NOT IN (SELECT cooperative_id FROM (${OF_OTHER_NAMES}))`
     : undefined;
@@ -107,7 +107,7 @@ export const otherNameSql = ({ kind }: FileScope): string | undefined =>
  * the rows of these people have faults.
  */
 export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
-  if (!isLedger(kind) || !columns.has('identity_card')) return;
+  if (!areEntries(kind) || !columns.has('identity_card')) return;
   db.exec(`INSERT INTO staging.warnings (kind, line, detail)
     WITH faulty AS MATERIALIZED (SELECT r.line, r.identity_card, p.cooperative_id
       FROM (SELECT DISTINCT line FROM staging.faults) f CROSS JOIN staging.rows r ON r.line = f.line
@@ -152,7 +152,7 @@ const LOAN_OF_DAY = 't.loan_start_date IS r.loan_start_date';
  */
 function storedElsewhere(
   { columns, zone }: FileScope,
-  kind: LedgerKind,
+  kind: KindOfEntries,
   isOther: (id: string) => string,
 ): string {
   const member = `CROSS JOIN main.members o
@@ -191,7 +191,7 @@ export const IS_HALF_OF_SAMPLE = `2 * count(DISTINCT r.line) >=
   (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`;
 
 /** Finds pairs of cooperatives: entries of `other` equal at least half of the sampled rows for `own`. */
-function findCandidates(scope: FileScope, kind: LedgerKind) {
+function findCandidates(scope: FileScope, kind: KindOfEntries) {
   return scope.db.rows<{ own: number; other: number }>(
     `${WITH_SAMPLE} SELECT p.cooperative_id AS own, t.cooperative_id AS other FROM sample s
        CROSS JOIN staging.resolved_references p ON p.line = s.line AND ${IS_WRITTEN}
@@ -202,7 +202,7 @@ function findCandidates(scope: FileScope, kind: LedgerKind) {
 }
 
 /** Finds rows that equal entries of another cooperative, if at least 90 % of the file's rows for one do. */
-function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined {
+function sameEntriesSql(scope: FileScope, kind: KindOfEntries): string | undefined {
   const { db } = scope;
   const candidates = findCandidates(scope, kind);
   if (candidates.length === 0) return undefined;

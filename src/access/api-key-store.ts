@@ -19,7 +19,7 @@ export interface KeySecret {
 export interface KeyUse {
   readonly keyId: number;
   /**
-   * `admitted`: requests whose key was not refused, counted when the response was sent.
+   * `admitted`: requests whose key was not refused, counted when the request is logged.
    * `deprecated`: admitted requests that use a deprecated feature. `refused`: refusals of the last day.
    */
   readonly kind: 'admitted' | 'deprecated' | 'refused';

@@ -1,8 +1,7 @@
 /**
- * Removes entire files after the retention period, oldest first (docs/ledger.md#retention). A file has the
- * accesses of all readers and routes. A file is removed
- * automatically only if later files cover as many months as the retention period. This limits the damage of a
- * wrong clock: a clock in the far future adds one or two months, so at most two files are removed.
+ * Removes entire files after the retention period, oldest first (docs/ledger.md#retention). A file is
+ * removed automatically only if later files cover as many months as the retention period. This limits the
+ * damage of a wrong clock: a clock in the far future adds one or two months, so it removes at most two files.
  */
 
 import { rmSync } from 'node:fs';

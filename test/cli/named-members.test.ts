@@ -27,12 +27,15 @@ const start = preparedPlace(async (place) => {
 
 test('members merge names both members, and asks whether two strangers are one person', async (context) => {
   const place = await start(context);
+  const phones = [`A-1,${nid(1)},M-1,Keza Aline,0788123456`, `A-1,${nid(2)},M-2,Mugabo Jean,0788123457`];
+  await place.load('members', `${MEMBERS_HEADER},mobile\n${phones.join('\n')}\n`);
   const shown =
     '  member 1: A-1 M-1, Keza Aline (goes)\n  member 2: A-1 M-2, Mugabo Jean (stays)\n' +
     '  1 member removed\n' +
     '  Note: Members 1 and 2 have different dates of birth. Same person?\n' +
     '  Note: Members 1 and 2 have different genders. Same person?\n' +
-    '  Note: Members 1 and 2 have names without a common word. Same person?\n';
+    '  Note: Members 1 and 2 have names without a common word. Same person?\n' +
+    '  Note: Members 1 and 2 have different phones. Same person?\n';
   const dry = await place.command('members', 'merge', '--yes', '1', '2', ...DRY);
   assert.ok(dry.out.startsWith(`Nothing was changed. Without --dry-run:\n${shown}`), dry.out);
   const done = await place.command('members', 'merge', '--yes', '1', '2', ...WHY);

@@ -97,10 +97,14 @@ async function serve(context: TestContext) {
   const location = join(temporaryFolder(context), 'registry.db');
   createEmptyRegistry(location);
   const keys = openKeys(storageAt(location), 'issue');
-  const secret = issueSecret();
+  const [secret, elsewhere] = [issueSecret(), issueSecret()];
   const open = { allowedAddresses: [], allowedHosts: [], limits: { perHour: 100, perDay: 100 } };
   await keys.create({ ...KEY, ...open, expiresAt: null, name: 'Bank' }, secret, 1);
-  await keys.create({ ...KEY, name: 'Union' }, issueSecret(), 1);
+  await keys.create(
+    { ...KEY, ...open, allowedHosts: ['a.example'], expiresAt: null, name: 'Union' },
+    elsewhere,
+    1,
+  );
   const clock = testClock();
   const scheduler = new Scheduler();
   const log = createAccessLog({ level: 'silent', write: () => {}, now: clock.now, scheduler });
@@ -123,6 +127,8 @@ async function serve(context: TestContext) {
   const describer = createDescriber(describeApi([...declaredRoutes(), ...ROUTES]));
   return {
     keys,
+    /** Key that may be used only for another host. */
+    elsewhere: elsewhere.text,
     run: (...args: string[]) => command(['keys', ...args], { REGISTRY_DB: location }, clock),
     async send(path: string, sent: Sent = {}) {
       const response = await sendToOwnRoute(port, path, { key: secret.text, ...sent });
@@ -157,10 +163,11 @@ test('what a request uses of what is deprecated is in the headers of its respons
 });
 
 test('keys list and keys show say which key used what, how often, and when last', async (context) => {
-  const { send, keys, run } = await serve(context);
+  const { send, keys, elsewhere, run } = await serve(context);
   assert.doesNotMatch((await run('list')).out, /DEPRECATED/);
   for (const path of ['/current', '/old', '/old?unknown=1', '/filtered?old=a', '/filtered']) await send(path);
   await send('/old', { key: null });
+  assert.equal((await send('/old', { key: elsewhere }))[0], 403);
   await keys.close();
   const { out } = await run('list');
   assert.match(out, / DEPRECATED\n1 .* 3 requests until 2025-06-15\n2 .*\S\n$/);

@@ -101,7 +101,7 @@ function choicesOfColumns(): string {
 /** Figures that follow from others, or that size hardly changes; all are in bench/results/country.json. */
 const LEFT_OUT = new RegExp(
   '^(?:statistics|merge|start|export|member list|import of loans|import of payments|size of a)|' +
-    ' rate [(]|other files|the middle|, again |memory after|additional|p50|connections, p99',
+    ' rate [(]|other files|the middle|, again |memory after|additional|connections, p99',
 );
 
 /** What `make country` has measured, each size beside 200,000 members. */

@@ -1,4 +1,4 @@
-/** Reads request bodies within limits of type, size, time and nesting, and parses their declared fields. */
+/** Reads request bodies within limits of type, size, time and nesting, and declares their fields. */
 
 import type { IncomingMessage } from 'node:http';
 import { visit } from 'jsonc-parser';

@@ -1,6 +1,7 @@
 /**
- * Routes to list, create, read, replace and change rows, the pages of lists (docs/api.md#lists), and entity
- * tags with the request headers that compare them (docs/api.md#not-overwriting-each-other).
+ * Routes to list, create, read, replace and change rows, the check of bodies, the pages of lists
+ * (docs/api.md#lists), and entity tags with the request headers that compare them
+ * (docs/api.md#not-overwriting-each-other).
  */
 
 import { hash } from 'node:crypto';

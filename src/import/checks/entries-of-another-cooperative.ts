@@ -1,5 +1,5 @@
 /**
- * Finds new and changed rows of a ledger for the wrong cooperative (docs/import-reference.md#warnings).
+ * Finds new and changed entries for the wrong cooperative (docs/import-reference.md#warnings).
  * Member codes do not reveal the mistake, because most cooperatives number their members 1, 2, 3.
  */
 

@@ -103,7 +103,7 @@ function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries,
 const LAST_TAKEN = `coalesce((SELECT last_row FROM staging.taken_entries WHERE first_row <= t.id
   ORDER BY first_row DESC LIMIT 1), 0)`;
 
-/** Stages the ranges of taken ids. An id is taken if no original file rejected the row of its entry. */
+/** Stages the ranges of taken ids: entries that the original files created, or found already stored. */
 function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): void {
   db.exec('DELETE FROM staging.taken_entries');
   if (origin === '') return;

@@ -41,7 +41,7 @@ import { describeNewer, newerVersionSql } from './newer-version-of-a-file.ts';
 import { TYPED_WARNINGS } from './typed-warnings.ts';
 
 // Signs that a ledger was imported before. A file that is imported again has new rows if its members or their
-// entries have changed since. If a ledger is imported again in another form, all its rows are new.
+// entries have changed since. If entries are imported again in another form, all its rows are new.
 
 const SAME_FILE =
   '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
@@ -149,7 +149,7 @@ const statement = (
 
 const unpacked = (_rows: number, detail: string): Text => unpack(detail);
 
-const LEDGER_WARNINGS = [
+const ENTRY_WARNINGS = [
   statement('other_cooperative', [], otherCooperativeSql, unpacked),
   statement('other_name', ['full_name'], otherNameSql, (n) =>
     say('{n|# row has|# rows have} a name that shares no word with that of the member.', { n }),
@@ -317,7 +317,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]: readonly Warni
     ),
   ],
   production: [
-    ...LEDGER_WARNINGS,
+    ...ENTRY_WARNINGS,
     statement('newer_version', [], newerVersionSql, describeNewer('production')),
     ...TYPED_WARNINGS.production,
     statement('after_death', [], afterDeath('delivered_at'), (n) =>
@@ -325,7 +325,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]: readonly Warni
     ),
   ],
   savings: [
-    ...LEDGER_WARNINGS,
+    ...ENTRY_WARNINGS,
     statement('newer_version', [], newerVersionSql, describeNewer('savings')),
     ...TYPED_WARNINGS.savings,
     statement('after_death', [], afterDeath('transacted_at'), (n) =>
@@ -333,14 +333,14 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]: readonly Warni
     ),
   ],
   payments: [
-    ...LEDGER_WARNINGS,
+    ...ENTRY_WARNINGS,
     statement('overpaid', [], OVERPAID_LOANS, (n) =>
       say('{n|# payment is|# payments are} on loans paid beyond three times the amount.', { n }),
     ),
     ...TYPED_WARNINGS.payments,
   ],
   loans: [
-    ...LEDGER_WARNINGS,
+    ...ENTRY_WARNINGS,
     statement(
       'overpaid',
       ['paid_amount'],

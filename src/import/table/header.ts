@@ -328,7 +328,7 @@ export function recogniseHeadings(kind: ImportKind, cells: readonly string[], ma
       return hasFirstNames && SINGLE_NAMES.has(foldPhrase(text))
         ? { ...heading, column: 'last_name' }
         : heading;
-    // A ledger's names are only compared with stored names, so the first column of names is enough.
+    // In files of entries, names are only compared with stored names, so the first column of names is enough.
     const isFurtherName = column === 'full_name' && i !== columns.indexOf('full_name');
     return isFurtherName ? { text, column: undefined } : heading;
   });

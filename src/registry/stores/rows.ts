@@ -42,7 +42,7 @@ export const COOPERATIVE_ROW = `c.id, ${selected('c', listFields(COOPERATIVE_FIE
 
 const MEMBER = listFields(MEMBER_FIELDS);
 
-/** Columns of a member `m` except the cooperative's code and name, and fields that the program sets. */
+/** Columns of a member `m` except the cooperative's code and name, and fields that requests cannot set. */
 export const MEMBER_VALUES = `m.id, ${selected('m', MEMBER.filter(isGiven))},
   m.created_at AS createdAt, m.updated_at AS updatedAt`;
 // Subqueries instead of a join: the driver takes several microseconds longer to execute a statement over two

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { temporaryFolder } from './support/app.ts';
 import { CHILD_LIMIT, plainEnvironment } from './support/command.ts';
+import { freePort } from './support/serving.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const run = (
@@ -128,14 +128,6 @@ async function runDocumentedProgram(project: string): Promise<void> {
   const listed = await run(bin, ['keys', 'list', '--db', 'registry.db', '--json'], { cwd: project, env });
   const { keys } = JSON.parse(listed.stdout) as { keys: { prefixes: string[] }[] };
   assert.equal(keys.at(-1)?.prefixes.length, 2);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 test('the package installs in an empty project, embeds twice and runs as a command', async (context) => {

@@ -1,7 +1,8 @@
 /** A service in a process of its own, as in production, and clients that write to it as fast as it takes. */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { temporaryFolder } from './app.ts';
@@ -39,14 +40,23 @@ export async function serve(context: TestContext, more: NodeJS.ProcessEnv = {}) 
   return { server, port, keys, env };
 }
 
-/** A port on loopback that nothing listens on yet, for programs that cannot choose one themselves. */
+/**
+ * A port on loopback that nothing listens on yet, for programs that cannot choose one themselves. It is below
+ * those that the system gives to clients, one of which could take it before the program listens.
+ */
 export async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address() as AddressInfo;
-  listener.close();
-  await once(listener, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    const listener = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(listener, 'listening');
+    } catch {
+      continue;
+    }
+    listener.close();
+    await once(listener, 'close');
+    return port;
+  }
 }
 
 /** A key that may write as often as a key can. */

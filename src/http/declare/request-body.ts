@@ -142,7 +142,7 @@ function positionOfFault(text: string): string {
   return position ?? '';
 }
 
-// Parser of POST, PUT and PATCH bodies
+// Declarations of POST, PUT and PATCH bodies, which `parseBody` checks (resource.ts)
 
 export interface BodyField extends FieldKind {
   readonly name: string;

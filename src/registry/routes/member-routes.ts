@@ -189,7 +189,7 @@ function readMemberValues(
   return {
     ...body,
     ...names,
-    // Without a cooperative, the store does not check conflicts with members of the refused cooperative.
+    // Without a cooperative, the store checks no conflicts.
     cooperativeId: faults.has('cooperative_id') ? undefined : cooperativeId,
     registrationDate: body.registrationDate ?? stored?.registrationDate ?? nowSeconds,
   } as Partial<MemberValues>;

@@ -119,7 +119,7 @@ function openConflicts(
       const isOwnerVisible = ofOwner !== undefined && isVisible(visible, ofOwner);
       if (reference !== undefined && !isOwnerVisible)
         faults.add(ownerField.name, unknownReference(reference));
-      // The conflicts below could reveal values of rows that are not visible.
+      // Without its cooperative, a row cannot be compared. Conflicts could reveal rows that are not visible.
       if (reference === undefined ? owner?.entity === 'cooperatives' : !isOwnerVisible && visible !== null)
         return faults.fields;
     }
@@ -177,7 +177,7 @@ export function openRowStore<Stored extends Row, Values extends object>(
 
   /**
    * Does not check for conflicts.
-   * @param values all values except the id and the times
+   * @param values by property, without the id, created_at and updated_at; missing values become null
    */
   function insert(values: object, nowSeconds: number, actor: Actor): Stored {
     const id = insertRow(...columnsOf(declared, values), nowSeconds, nowSeconds);

@@ -63,7 +63,7 @@ export function openIdempotentWrites(
   const find = (keyId: number, idempotencyKey: string, nowSeconds: number): SavedResponse | undefined =>
     snapshot.read(() => select.get(keyId, idempotencyKey, nowSeconds - SAVED_SECONDS));
 
-  const update = <T>(nowSeconds: number, work: () => T): Promise<T> =>
+  const write = <T>(nowSeconds: number, work: () => T): Promise<T> =>
     commits.write(() => {
       removeExpired(nowSeconds - SAVED_SECONDS);
       return work();
@@ -71,14 +71,14 @@ export function openIdempotentWrites(
 
   return {
     find,
-    update,
+    update: write,
     /**
      * With `keep`, the work runs only if the idempotency key is unused, and the same transaction saves the
      * response.
      * @throws (as rejection) RegistryError `repeated` for a used key, and errors of the work and the commit
      */
     create: <T>(keep: ResponseToSave<T> | undefined, nowSeconds: number, work: () => T): Promise<T> =>
-      update(nowSeconds, () => {
+      write(nowSeconds, () => {
         if (keep === undefined) return work();
         const { keyId, idempotencyKey, requestHash } = keep;
         // Another process may have handled the same request since the first search.

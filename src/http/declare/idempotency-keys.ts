@@ -76,7 +76,7 @@ export function openCreate(responses: IdempotentWrites, clock: Clock) {
 
 type IdentifiedRequest = Omit<ResponseToSave<unknown>, 'compose'>;
 
-/** Includes the cooperatives of the API key, so that after a change of these no saved response is sent. */
+/** Includes the cooperatives of the API key, so that a repeated request gets 422 after a change. */
 function identify(
   { caller, visible, path, bodyHash }: ApiRequest,
   idempotencyKey: string,

@@ -36,7 +36,7 @@ export const userOf = (actor: string): string =>
   `(SELECT iif(${actor} GLOB 'undo:*', o.undone_by, o.system_user) FROM main.operations o
     WHERE ${actor} NOT GLOB 'key:*' AND o.id = CAST(substr(${actor}, instr(${actor}, ':') + 1) AS INTEGER))`;
 
-const openInsert = (db: Connection) =>
+const openHistoryInsert = (db: Connection) =>
   db.prepare<
     [entity: string, id: number, field: string, old: StagedValue, new: StagedValue, at: number, actor: string]
   >('INSERT INTO changes (entity, row_id, field, old, new, at, actor) VALUES (?, ?, ?, ?, ?, ?, ?)');
@@ -49,7 +49,7 @@ interface ChangedValues {
 }
 
 export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
-  const insert = openInsert(db);
+  const insert = openHistoryInsert(db);
   const append = openEventAppender(db, announcedEntity(entity));
   return {
     created(row: ChangedRow, nowSeconds: number, actor: Actor): void {
@@ -72,7 +72,7 @@ export function openChangeRecorder(db: Connection, entity: RecordedEntity) {
 
 /** @param summary field that reports new entries of this kind in an event of the member */
 export function openEntryRecorder(db: Connection, summary: EventSummary) {
-  const insert = openInsert(db);
+  const insert = openHistoryInsert(db);
   const append = openEventAppender(db, 'member');
   return {
     /** @param rows ids of the new entry and, if it opened a savings account, of the account */

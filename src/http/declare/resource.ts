@@ -334,7 +334,7 @@ type ChangedStore<Stored, Values, Beside extends readonly unknown[]> = Pick<
 
 /**
  * @returns the faults, and the values of valid fields. A field that PATCH or PUT omits has no value, so its
- *   stored value stays. A field that POST omits is null, its fallback or undefined; none is `readOnly`.
+ *   stored value stays. A field that POST omits is null, its fallback or undefined. POST has no `readOnly`.
  * @throws RegistryError `invalid` if the body is not an object
  */
 export function parseBody<Body>(

@@ -40,8 +40,8 @@ import { removedSql } from './missing-rows.ts';
 import { describeNewer, newerVersionSql } from './newer-version-of-a-file.ts';
 import { TYPED_WARNINGS } from './typed-warnings.ts';
 
-// Signs that a ledger was imported before. A file that is imported again has new rows if its members or their
-// entries have changed since. If entries are imported again in another form, all its rows are new.
+// Signs that entries were imported before. A file that is imported again has new rows if its members or their
+// entries have changed since. If they are imported again in another form, all rows are new.
 
 const SAME_FILE =
   '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +

@@ -116,7 +116,7 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.shared_phones (phone INTEGER PRIMARY KEY);
     -- Members of other cooperatives with a national ID of the file.
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
-    -- Names of members in the rows of entries, and entries of other cooperatives that may be its rows.
+    -- Names of members in the rows of entries, and entries of other cooperatives that may be these rows.
     CREATE TABLE staging.names (cooperative_id INTEGER, member_id INTEGER, name TEXT, differs INTEGER);
     CREATE INDEX staging.names_member ON names (member_id);
     CREATE TABLE staging.entries_elsewhere (line INTEGER, cooperative_id INTEGER, entry_id INTEGER,
